@@ -17,7 +17,7 @@ from cep.live.log import Log
 from cep.live.memory import Memory
 from cep.live.outgoing import Outgoing
 from cep.live.rule_files import RuleFiles
-from cep.live.settings_reload import RELOADED, differing, taken_over
+from cep.live.settings_reload import differing, is_reloaded, taken_over, with_loaded
 from cep.live.status_file import StatusFile
 from cep.live.supervisor import Supervisor
 from mt5bridge.clock import Now
@@ -91,13 +91,15 @@ class Operations:
             return
         try:
             new = self._reread()
+            loaded = {one.name for one in self._rules.status()}
+            self.config = with_loaded(self.config, new, loaded)
             names = differing(self.config, new)
             self._take_over(new, names)
         except (ConfigError, OSError) as problem:
             logger.error("{}; the settings stay as they are", problem)
             return
-        waiting = [name for name in names if name not in RELOADED]
-        taken = [name for name in names if name in RELOADED]
+        waiting = [name for name in names if not is_reloaded(name)]
+        taken = [name for name in names if is_reloaded(name)]
         logger.info("settings taken over: {}", ", ".join(taken) or "none has changed")
         if waiting:
             logger.warning("settings that wait for a restart: {}", ", ".join(waiting))

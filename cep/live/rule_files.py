@@ -6,7 +6,6 @@ it: then a failure is the daemon's.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -20,6 +19,7 @@ from cep.callbacks import Row
 from cep.dropped import Dropped
 from cep.live.coming import Coming
 from cep.live.config import MAIN, Config
+from cep.live.numbering import Numbering
 from cep.live.outgoing import Outgoing
 from cep.live.pipeline import Shown
 from cep.live.rules import LiveRules
@@ -67,6 +67,7 @@ class RuleFiles:
         self.reread: Callable[[], Config] = lambda: config
         self.main = rules_of(config)
         self._files = {MAIN: _File(config, self.main)}
+        self._numbering = Numbering(config.state.folder)
         for name in config.rule_files:
             self._files[name] = self._read(config.of(name), name)
 
@@ -333,17 +334,10 @@ class RuleFiles:
             server.feeds.wake()
         if not all(told):
             standings = [found for one in self for found in one.events.standings()]
-            server.tell_rules(self._numbering(), standings)
+            own = {one.name: one.events.numbering for one in self}
+            server.tell_rules(self._numbering.of(own), standings)
         if due := [event for one in self for event in one.events.release(durable)]:
             server.publish(due)
-
-    def _numbering(self) -> int:
-        """Another one when one of them begins anew."""
-        if len(self._files) == 1:
-            return self.main.events.numbering
-        text = "\0".join(f"{one.name} {one.events.numbering}" for one in self)
-        digest = hashlib.blake2b(text.encode(), digest_size=8).digest()
-        return int.from_bytes(digest, "little") >> 1 or 1
 
     def status(self) -> list[RuleFileStatus]:
         """How each of them stands."""

@@ -28,10 +28,16 @@ from prometheus_client.parser import text_string_to_metric_families
 from cep.cli import main
 from cep.demo.processes import free_port
 from cep.live.alerts import QUEUE_MAX, URLS_FROM, Alerts, Throttle, recipients_of
-from cep.live.config import Alerting, Config, ConfigError, Metrics, Rules, read_config
+from cep.live.config import Alerting, Config, ConfigError, Metrics, Rules, limits_of, read_config
 from cep.live.endpoint import REQUESTS_MAX, address_of
 from cep.live.log import Log, escaped
-from cep.live.settings_reload import RELOADED, differing, taken_over
+from cep.live.settings_reload import (
+    RELOADED,
+    differing,
+    is_reloaded,
+    taken_over,
+    with_loaded,
+)
 from cep.live.supervisor import Supervisor
 from mt5bridge.clock import Now
 from mt5bridge.server import Sink
@@ -431,6 +437,29 @@ def test_every_setting_is_either_taken_over_or_waits(tmp_path: Path) -> None:
     mixed = taken_over(old, new)
     assert set(differing(old, mixed)) == RELOADED
     assert set(differing(mixed, new)) == set(names) - RELOADED
+
+
+def test_limits_of_rule_files_are_taken_over_and_the_rest_waits(tmp_path: Path) -> None:
+    def read(lots: float, magic: int, *names: str) -> Config:
+        tables = {
+            f"rules.{name}": {"file": "r.cep", "magic": magic + n, "lots_per_order": lots}
+            for n, name in enumerate(names)
+        }
+        path = tmp_path / "c.toml"
+        path.write_text(to_toml({"rules": {"file": "r.cep"}, **tables}), encoding="utf-8")
+        return read_config(path)
+
+    old, new = read(1.0, 5, "one"), read(2.0, 6, "one", "two", "three")
+    known = with_loaded(old, new, {"main", "one", "two"})
+    assert known.rule_files.keys() == {"one", "two"}
+    names = differing(known, new)
+    taken = [name for name in names if is_reloaded(name)]
+    assert "[rules.one] lots_per_order" in taken and "[rules.one] magic" not in taken
+    mixed = taken_over(known, new)
+    assert mixed.rule_files["one"].lots_per_order == 2.0
+    assert mixed.rule_files["one"].magic == 5
+    assert limits_of(mixed).named[1].limits.lots_per_order == 2.0
+    assert "three" not in mixed.rule_files
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="there is no such signal")

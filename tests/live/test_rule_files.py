@@ -16,6 +16,7 @@ from loguru import logger
 
 from cep.cli import main
 from cep.live.config import ConfigError, read_config, rules_folder
+from cep.live.numbering import Numbering
 from mt5bridge.orders import read_book
 from mt5bridge.simulator import Account
 from mt5bridge.spool import Group
@@ -373,3 +374,43 @@ def test_each_has_a_folder_of_its_own(tmp_path: Path) -> None:
     assert one.rules.file == tmp_path / "quick.cep" and one.signals.magic == MAGIC
     assert one.state.journal == one.state.folder / "events.jsonl"
     assert json.dumps(str(one.rules.functions)) == '"[]"'
+
+
+def test_numbers_go_on_when_a_rule_file_comes(tmp_path: Path) -> None:
+    """All is numbered anew only when one that was there begins anew."""
+
+    def numbering(settings: Path, until: Callable[[Service], bool]) -> int:
+        with Service(settings) as service:
+            wait_until(lambda: until(service))
+            return service.server.terminals.events.numbering
+
+    first = numbering(settings_of(tmp_path, quick=""), lambda service: True)
+    settings = settings_of(tmp_path)
+    second = numbering(settings, lambda service: len(service.daemon.files.status()) == 2)
+    assert numbering(settings, lambda service: True) == second == first
+    settings_of(tmp_path, quick="")
+    assert numbering(settings, lambda service: True) == first
+    settings = settings_of(tmp_path, quick=QUICK.replace("5 sec", "6 sec"))
+    assert numbering(settings, lambda service: True) != first
+
+
+def test_a_file_that_is_loaded_changes_no_numbers(tmp_path: Path) -> None:
+    settings = settings_of(tmp_path, quick="")
+    with Service(settings) as service:
+        wait_until(lambda: status_of(settings) is not None)
+        first = service.server.terminals.events.numbering
+        settings_of(tmp_path)
+        service.daemon.files.reread = lambda: read_config(settings)
+        assert run(settings, "rules", "load", "quick", *WAIT).exit_code == 0
+        events = service.server.terminals.events
+        wait_until(lambda: "quick/Turn" in events.standings)
+        assert events.numbering == first
+
+
+def test_what_cannot_be_read_is_numbered_anew(tmp_path: Path) -> None:
+    first = Numbering(tmp_path).of({"main": 5})
+    assert first == 5 == Numbering(tmp_path).of({"main": 5, "other": 7})
+    assert Numbering(tmp_path).of({"main": 5, "other": 8}) not in (5, 7, 8)
+    (tmp_path / "numbering.json").write_bytes(b"{")
+    again = Numbering(tmp_path).of({"main": 5})
+    assert again != 5 and Numbering(tmp_path).of({"main": 5}) == again
