@@ -7,8 +7,9 @@ from cep.app.errors import ArgumentError
 from cep.engine.encode import InputError
 from cep.engine.snapshot import SnapshotError
 from cep.functions import function, indicator
-from cep.lang import RuleError
+from cep.lang import ParameterError, RuleError
 
 __all__ = [
-    "App", "ArgumentError", "InputError", "RuleError", "SnapshotError", "function", "indicator",
+    "App", "ArgumentError", "InputError", "ParameterError", "RuleError", "SnapshotError",
+    "function", "indicator",
 ]  # fmt: skip

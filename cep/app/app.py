@@ -23,6 +23,7 @@ from cep.engine.rows import Row, Rows
 from cep.engine.snapshot import SnapshotError, restore, seed_of, take
 from cep.engine.times import LAST_MSC, Time, msc
 from cep.engine.watermarks import Telling
+from cep.lang import Given
 from cep.plan import Plan, compile_rules
 from cep.plan.change import Report
 from cep.plan.envelope import taken_names
@@ -48,6 +49,7 @@ class App:
         outputs: Sequence[str] | None = None,
         jit: bool = True,
         variables: Mapping[str, str] | None = None,
+        parameters: Given | None = None,
         mode: Mode = "sorted",
         changes: bool = True,
     ) -> None:
@@ -58,12 +60,13 @@ class App:
         `outputs` are the streams whose rows `send` and `push` return (default: every derived
         one); KeyError when the rules do not make one of them. With `jit=False` nothing is compiled
         to machine code: slower, starts at once. `variables` are the values of `${name}` in the
-        text. `mode` says what the rows are: in the order of time (`sorted`), so that an older one
+        text, `parameters` those of its parameters in place of its own; ParameterError says what is
+        none. `mode` says what the rows are: in the order of time (`sorted`), so that an older one
         is late, or as they came (`lived`), where each key of each stream has a clock of its own.
         Without `changes` no other rules can follow (`change`), and rules that a module can run have
         one, which is two to four times as fast.
         """
-        self.plan = _plan(rules, {} if variables is None else variables)
+        self.plan = _plan(rules, variables, parameters)
         self._outputs = None if outputs is None else _known(self.plan, outputs)
         self._jit = jit
         self._mode = _mode(mode)
@@ -164,7 +167,11 @@ class App:
         return None if self._outputs is None else {*self._outputs, *self._on_stream}
 
     def change(
-        self, rules: str | Path | Plan, *, variables: Mapping[str, str] | None = None
+        self,
+        rules: str | Path | Plan,
+        *,
+        variables: Mapping[str, str] | None = None,
+        parameters: Given | None = None,
     ) -> Report:
         """Go on with other rules: what did not change in them keeps its state.
 
@@ -173,7 +180,7 @@ class App:
         """
         if not self._changes:
             raise ArgumentError("change: this App was made with changes=False; leave that out")
-        run, plan = self.run, _plan(rules, {} if variables is None else variables)
+        run, plan = self.run, _plan(rules, variables, parameters)
         before = self.plan, self._told, self._on_stream, self._on_query
         self._begin_telling(plan)
         try:
@@ -338,20 +345,26 @@ def _mode(mode: Mode) -> Mode:
     return mode
 
 
-def _plan(rules: str | Path | Plan, variables: Mapping[str, str]) -> Plan:
+def _plan(
+    rules: str | Path | Plan, variables: Mapping[str, str] | None, parameters: Given | None
+) -> Plan:
+    variables = {} if variables is None else variables
+    parameters = {} if parameters is None else parameters
     need("rules", rules, (str, Path, Plan), "a rule text, the Path of a file, or a Plan")
+    need("parameters", parameters, Mapping, "a dictionary of values by name")
     need("variables", variables, Mapping, "a dictionary of texts")
     for name, value in variables.items():
         need(f"variables[{name!r}]", value, str, f"the text that is put in: {str(value)!r}")
     if isinstance(rules, str) and rules.endswith(".cep") and "\n" not in rules:
         raise ArgumentError(f"rules={rules!r} names a file; give Path({rules!r})")
     if isinstance(rules, Plan):
-        if variables:
-            raise ArgumentError("variables belong to a rule text; a plan has taken in its own")
+        for name, values in (("variables", variables), ("parameters", parameters)):
+            if values:
+                raise ArgumentError(f"{name} belong to a rule text; a plan has taken in its own")
         return rules
     if isinstance(rules, Path):
-        return compile_rules(read_rule_file(rules), str(rules), variables=variables)
-    return compile_rules(rules, variables=variables)
+        return compile_rules(read_rule_file(rules), str(rules), variables, parameters)
+    return compile_rules(rules, variables=variables, parameters=parameters)
 
 
 def _need_own_names(kind: str, name: str, schema: Schema) -> None:

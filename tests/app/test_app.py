@@ -11,7 +11,15 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from cep.app import App, ArgumentError, InputError, RuleError, SnapshotError, function
+from cep.app import (
+    App,
+    ArgumentError,
+    InputError,
+    ParameterError,
+    RuleError,
+    SnapshotError,
+    function,
+)
 from cep.app.frames import columns, times
 from cep.plan.functions import unregister
 
@@ -365,6 +373,27 @@ def test_outputs_that_the_rules_do_not_make_are_refused() -> None:
     with pytest.raises(TypeError, match=r"outputs='Total' is one name; give a list: \['Total'\]"):
         app(outputs="Total")
     assert send_all(app(outputs=[])) == []
+
+
+PARAMETERS = """
+define stream S (x double);
+define parameter Least double = 2.0 range 1.0 to 5.0;
+from S[x >= Least] select x insert into Out;
+"""
+
+
+def test_parameters_have_other_values() -> None:
+    """Those of the text, of `parameters`, and of rules that follow, each of its own."""
+    with App(PARAMETERS, jit=False, parameters={"Least": 3.0}) as own:
+        assert [own.send("S", {"x": x}, 1) for x in (2.5, 2.9)] == [[], []]
+        own.change(PARAMETERS)
+        assert [row["x"] for row in own.send("S", {"x": 2.5}, 2)] == [2.5]
+        own.change(PARAMETERS, parameters={"Least": 5})
+        assert own.send("S", {"x": 4.0}, 3) == []
+    with pytest.raises(ParameterError, match=r"Least: 9\.0 is not within 1\.0 and 5\.0"):
+        App(PARAMETERS, parameters={"Least": 9.0})
+    with pytest.raises(TypeError, match="parameters belong to a rule text"):
+        App(app().plan, parameters={"Least": 2.0})
 
 
 def test_variables_of_a_plan_are_refused() -> None:
