@@ -58,7 +58,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "parity": (
         "cep.cli.parity",
-        "Run a day of `daemon --paper` again, and list every difference.",
+        "Run a day that a daemon has lived again, and list every difference.",
     ),
     "terminal": (
         "cep.cli.terminal",

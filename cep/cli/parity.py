@@ -1,24 +1,46 @@
-"""`mt5cep parity`: a day that a daemon has lived on paper, run again."""
+"""`mt5cep parity`: a day that a daemon has lived, on paper or with terminals, run again."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
 
 import click
+import msgspec
 
+from cep.cli.account import ACCOUNT
 from cep.cli.errors import UserError
 from cep.cli.functions import MORE_FUNCTIONS
 from cep.cli.parameters import PARAMETERS
 from cep.cli.paths import FOLDER
+from cep.cli.points import given_points
 from cep.cli.progress import progress
 from cep.cli.settings_file import NEEDED_CONFIG
+from cep.cli.summary import note
 from cep.cli.text import counted, say
 from mt5bridge.escapes import one_line
 
 if TYPE_CHECKING:
+    from cep.account.market import Market
+    from cep.archive import Archive
     from cep.live.config import Config
-    from cep.parity.paper import Compared
+    from cep.parity.differences import Difference
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """Which rule file, how many differences to list, and where orders are dealt once more; the
+    account of a day on paper is the daemon's, so `market` is None where nothing is said of it.
+    """
+
+    name: str
+    most: int
+    market: Market | None
+    points: Mapping[str, float]
 
 
 @click.command()
@@ -27,57 +49,144 @@ if TYPE_CHECKING:
 @MORE_FUNCTIONS
 @PARAMETERS
 @click.option(
-    "--most", type=click.IntRange(min=0), default=20, show_default=True,
-    help="How many differences to list.",
+    "--rules", "name", default="main", show_default=True, metavar="NAME",
+    help="Compare what the rule file of [rules.NAME] has made.",
 )  # fmt: skip
+@click.option(
+    "--most", type=click.IntRange(min=0), default=20, show_default=True,
+    help="How many differences to list, and how many fills.",
+)  # fmt: skip
+@click.option(
+    "--point", multiple=True, metavar="SYMBOL=SIZE",
+    help="Size of a point (default: the prices' decimals, where they suffice). Repeat it.",
+)  # fmt: skip
+@ACCOUNT
 def command(
     spool: Path | None,
     config: Path,
     functions: tuple[Path, ...],
     parameters: dict[str, str],
+    name: str,
     most: int,
+    point: tuple[str, ...],
+    **given: Any,
 ) -> None:
-    """Run a day of `daemon --paper` again, and list every difference.
+    """Run a day that a daemon has lived again, and list every difference.
 
-    The records of SPOOL (default: that of the settings) go through the same rules and an account
-    like the daemon's; rows, orders and deals are compared with those that it has written, byte for
-    byte. Exit code 1 when any differ.
+    The records of SPOOL (default: that of the settings) go through the same rules; rows and orders
+    are compared with those that the daemon has written, byte for byte. Of a day on paper the
+    account's deals are, too; what terminals have dealt is told beside what the broker here deals.
+    Exit code 1 when rows, orders or deals on paper differ.
     """
     # Imported here: Numba and Arrow cost a second that `--help` need not wait.
     from cep.functions import load_functions
-    from cep.live.config import for_paper, read_config, with_more
+    from cep.live.config import MAIN, read_config, with_more
 
-    settings = for_paper(with_more(read_config(config), functions, parameters))
+    settings = read_config(config)
+    if name != MAIN and name not in settings.rule_files:
+        known = ", ".join([MAIN, *settings.rule_files])
+        raise UserError(f"--rules {name}: no such rule file", f"there are {known}")
+    settings = with_more(settings, functions, parameters if name == MAIN else {})
+    if name != MAIN:
+        settings = _with_values(settings, name, parameters)
     load_functions(settings.rules.functions)
-    found = _compared(settings, settings.spool.folder if spool is None else spool)
-    say(found.summary)
-    for one in found.differences[:most]:
-        say(one_line(one.text))
-    if len(found.differences) > most:
-        say(f"and {len(found.differences) - most:,} more; --most lists them")
-    for note in found.notes:
-        say(f"note: {note}", err=True)
-    if found.differences:
+    folder = settings.spool.folder if spool is None else spool
+    if not folder.is_dir():
+        raise UserError(f"{folder}: no such folder", "name the spool, or leave it to the settings")
+    store = msgspec.structs.replace(settings.spool, folder=folder)
+    wishes = Wishes(name, most, _market(given), given_points(point))
+    if _compare(msgspec.structs.replace(settings, spool=store), wishes):
         raise click.exceptions.Exit(1)
 
 
-def _compared(settings: Config, spool: Path) -> Compared:
-    """Both days; the spool itself stays as it is."""
-    from tempfile import TemporaryDirectory
+def _with_values(settings: Config, name: str, parameters: Mapping[str, str]) -> Config:
+    """The settings with other values for parameters of a rule file `[rules.NAME]`."""
+    one = settings.rule_files[name]
+    one = msgspec.structs.replace(one, parameters={**one.parameters, **parameters})
+    return msgspec.structs.replace(settings, rule_files={**settings.rule_files, name: one})
 
-    import msgspec
 
+def _market(given: Mapping[str, Any]) -> Market | None:
+    """What the options say of the account; None: nothing."""
+    from cep.account.market import market_of
+    from mt5bridge.broker import Terms
+
+    if not any(given.values()):
+        return None
+    return market_of(
+        given["account_file"], Terms(given["hedging"]), given["latency_ms"] or 0,
+        given["slippage_points"] or 0.0,
+    )  # fmt: skip
+
+
+def _compare(settings: Config, wishes: Wishes) -> bool:
+    """Run the day again and say how it differs; whether it does."""
+    from cep.live.paper import path_of
+    from cep.parity.paper import spool_name
+
+    is_paper = path_of(settings.state.folder, spool_name(settings.spool.folder)).exists()
+    if is_paper and (wishes.market is not None or wishes.points):
+        raise UserError(
+            "the account of a day on paper is the daemon's", "leave its options out, and --point"
+        )
+    if is_paper and not settings.rule_files:
+        return _compare_paper(settings, wishes)
+    return _compare_traded(settings, wishes, is_paper=is_paper)
+
+
+def _compare_paper(settings: Config, wishes: Wishes) -> bool:
+    from cep.live.config import for_paper
     from cep.parity.paper import compared, entries_of
+
+    settings = for_paper(settings)
+    entries_of(settings)  # whether there is anything to compare, before it takes time
+    with _archived(settings) as (archive, advance):
+        found = compared(settings, archive, advance)
+    say(found.summary)
+    _list(found.differences, wishes.most, found.notes)
+    return bool(found.differences)
+
+
+def _compare_traded(settings: Config, wishes: Wishes, *, is_paper: bool) -> bool:
+    from cep.account.market import NEXT_TICK
+    from cep.live.config import for_paper
+    from cep.parity.paper import entries_of, market_of_log
+    from cep.parity.terminal import Here, traded
+
+    here = Here(wishes.market or NEXT_TICK, wishes.points)
+    if is_paper:
+        settings = for_paper(settings)
+        market = market_of_log(settings, entries_of(settings))
+        here = Here(market, {name: one.point for name, one in market.symbols.items()})
+    with _archived(settings) as (archive, advance):
+        found = traded(settings, archive, here, wishes.name, advance)
+    say("\n".join(found.summary))
+    _list(found.differences, wishes.most, found.notes)
+    others = [pair for pair in found.pairs if pair.differs]
+    for pair in others[: wishes.most]:
+        say(one_line(pair.text))
+    if len(others) > wishes.most:
+        say(f"and {len(others) - wishes.most:,} more fills; --most lists them")
+    return bool(found.differences)
+
+
+def _list(differences: Sequence[Difference], most: int, notes: Sequence[str]) -> None:
+    for one in differences[:most]:
+        say(one_line(one.text))
+    if len(differences) > most:
+        say(f"and {len(differences) - most:,} more; --most lists them")
+    for told in notes:
+        note(told)
+
+
+@contextmanager
+def _archived(settings: Config) -> Iterator[tuple[Archive, Callable[[int], None]]]:
+    """The records, and what is told how many are done; the spool itself stays as it is."""
     from cep.parity.records import archived
 
-    if not spool.is_dir():
-        raise UserError(f"{spool}: no such folder", "name the spool, or leave it to the settings")
-    store = msgspec.structs.replace(settings.spool, folder=spool)
-    settings = msgspec.structs.replace(settings, spool=store)
-    entries_of(settings)  # whether there is anything to compare, before it takes time
     with TemporaryDirectory(prefix="mt5cep-parity-") as folder:
-        archive = archived(spool, Path(folder))
+        archive = archived(settings.spool.folder, Path(folder))
         rows = sum(file.rows for file in archive.manifest.files)
-        say(f"{counted(rows, 'record')} of {spool}")
+        say(f"{counted(rows, 'record')} of {settings.spool.folder}")
         with progress("parity", rows) as bar:
-            return compared(settings, archive, bar.advance)
+            yield archive, bar.advance

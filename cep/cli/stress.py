@@ -14,6 +14,7 @@ from cep.cli.backtest_options import FILLS_AS_TOLD, RECORDS, options_of
 from cep.cli.ending import ended_by_signals
 from cep.cli.errors import UserError
 from cep.cli.functions import FUNCTIONS
+from cep.cli.parameters import PARAMETERS
 from cep.cli.progress import progress
 from cep.cli.rules import RULES, read_rules
 from cep.cli.summary import note, tell_dropped
@@ -30,6 +31,7 @@ UNITS = {"latency": " ms", "slippage": " points", "spread": ""}
 @click.command()
 @click.argument("rules", type=RULES)
 @FUNCTIONS
+@PARAMETERS
 @RECORDS
 @click.option(
     "--latency", "latencies", default="0,50,200", show_default=True, metavar="MS,MS",
@@ -59,7 +61,7 @@ def command(
 
     axes, options = _axes(latencies, slippages, spreads), options_of(given)
     with ended_by_signals():
-        found = stressed(read_rules(rules), folder, options, axes, _bar)
+        found = stressed(read_rules(rules, given["parameters"]), folder, options, axes, _bar)
     for told in found.told:
         note(told)
     tell_dropped(found.dropped)

@@ -103,3 +103,19 @@ def test_a_backtest_always_says_what_doubled_costs_leave(folder: Path, tmp_path:
     assert f"net {told['results']['net']:.6g}, trades {told['results']['trades']}," in line
     assert line.endswith("(spread, slippage, commission and swap twice as high)")
     assert "Net, costs doubled" in (tmp_path / "run" / "report.html").read_text()
+
+
+def test_parameters_of_the_rules_can_be_given(folder: Path) -> None:
+    """Of `stress` and `lookahead` as of `backtest`."""
+    text = "define parameter High double = 9.0;\n" + BIDS.replace("bid > ma", "bid > High")
+    (folder / "param.cep").write_text(text)
+    axes = ("--latency", 0, "--slippage", 0, "--spread", 1, "--json")
+    none, some = (
+        json.loads(run(folder, "param", *axes, *more).stdout)["trades"]
+        for more in ((), ("--param", "High=0.5"))
+    )
+    assert none == 0 < some
+    given = ["lookahead", str(folder / "param.cep"), "--archive", str(folder / "archive")]
+    found = CliRunner().invoke(main, [*given, "--cuts", "1", "--param", "High=0.5"])
+    assert found.exit_code == 0 and " 0 orders" not in found.stdout, found.output
+    assert CliRunner().invoke(main, [*given, "--param", "Low=1"]).exit_code == 2

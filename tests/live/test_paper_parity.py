@@ -100,13 +100,13 @@ def parity(settings: Path) -> Result:
     return CliRunner().invoke(main, ["parity", "--config", str(settings)])
 
 
-def test_a_day_without_paper_is_refused(tmp_path: Path) -> None:
+def test_a_day_without_records_is_refused(tmp_path: Path) -> None:
     settings = write_settings(tmp_path, {"rules": {"numba": False}})
     spool = Spool(tmp_path / "spool")
     spool.recover()
     assert spool.append(clock_group(1, ("daemon", ("clock",)), 1, Told.OWN, 1, 0))
     spool.close()
     result = parity(settings)
-    assert result.exit_code == 2 and "no paper account has traded here" in result.output
+    assert result.exit_code == 2 and "no records" in result.output
     result = CliRunner().invoke(main, ["parity", str(tmp_path / "no"), "--config", str(settings)])
     assert result.exit_code == 2 and "no such folder" in result.output
