@@ -13,6 +13,9 @@ input string Events = "";            // Complex events that are wanted, separate
 input string Engine = "";            // Engine whose complex events are wanted; both empty: all there are
 input int    TimerMs = 50;           // Milliseconds between looks at the daemon
 
+// An event of all symbols has no key.
+string Behind(const string key) { return key == "" ? "" : " " + key; }
+
 class EventPrinter : public EventsCallback
   {
 public:
@@ -20,9 +23,13 @@ public:
      {
       if(event.missed > 0)
          PrintFormat("%I64u of %s before the next one were missed", event.missed, event.Name());
-      PrintFormat("%s %I64u %s: %d events in %I64d ms", event.Name(), event.Number(), event.Key(), event.Total(), event.TimeMsc() - event.FirstMsc());
+      PrintFormat("%s %I64u%s: %d events in %I64d ms", event.Name(), event.Number(), Behind(event.Key()), event.Total(), event.TimeMsc() - event.FirstMsc());
       for(int i = 0; i < event.Total(); i++)
-         PrintFormat("  %s %s at mid %.5f", event.frame.bound[i].name, event.frame.bound[i].key, event.GetDouble(event.frame.bound[i].name, "mid"));
+        {
+         const string name = event.frame.bound[i].name;
+         const string mid = event.Has(name, "mid") ? StringFormat(" at mid %.5f", event.GetDouble(name, "mid")) : "";
+         Print("  " + name + Behind(event.frame.bound[i].key) + mid);
+        }
      }
   };
 
