@@ -40,6 +40,7 @@ INTERRUPTED = 130
     help="How many of the best to print.",
 )  # fmt: skip
 @click.option("--out", type=FILE, help="Write all rows here: .csv, .parquet or .json.")
+@click.option("--report", type=FILE, help="Write an HTML page with maps of two parameters each.")
 @FILLS
 def command(
     rules: Path,
@@ -52,6 +53,7 @@ def command(
     by: str,
     top: int,
     out: Path | None,
+    report: Path | None,
     **given: Any,
 ) -> None:
     """Run RULES over an archive with many values of their parameters, and list the best.
@@ -62,6 +64,7 @@ def command(
     # Imported here: Numba and Arrow cost a second that `--help` need not wait.
     from cep.sweep.api import trials_of
     from cep.sweep.files import content, need_format
+    from cep.sweep.page import page
     from cep.sweep.sweep import Bench, Job
 
     if out is not None:
@@ -75,6 +78,9 @@ def command(
     if out is not None:
         with output(out) as sink:
             sink.write(content([one.row() for one in found.rows], out))
+    if report is not None and found.run:
+        with output(report) as sink:
+            sink.write(page(found, by, bench.asked, bench.known).encode())
     if len(found.rows) < found.wanted:
         raise click.exceptions.Exit(INTERRUPTED)
 

@@ -2,6 +2,7 @@
 
 from cep.report.model import (
     Dot,
+    Heat,
     Marker,
     MarkerKind,
     QueueEntry,
@@ -19,6 +20,7 @@ from cep.report.page import render
 
 __all__ = [
     "Dot",
+    "Heat",
     "MarkerKind",
     "Marker",
     "QueueEntry",

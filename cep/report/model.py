@@ -133,6 +133,23 @@ class Scatter:
 
 
 @dataclass(frozen=True, slots=True)
+class Heat:
+    """What two settings come to: `texts[row][column]`, coloured by `shares`, from -1, bad, to 1.
+
+    `up` is empty where there is one setting only. `best` is the row and column of a frame.
+    """
+
+    title: str
+    across: str
+    up: str
+    columns: Sequence[str]
+    rows: Sequence[str]
+    texts: Sequence[Sequence[str]]
+    shares: Sequence[Sequence[float | None]]
+    best: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """The one sentence that matters, and whether it is good news."""
 
@@ -152,3 +169,4 @@ class Report:
     tables: tuple[Table, ...] = ()
     engines: tuple[QueueView, ...] = ()
     scatters: tuple[Scatter, ...] = ()
+    heats: tuple[Heat, ...] = ()

@@ -7,6 +7,7 @@ from importlib.resources import files
 from string import Template
 
 from cep.report.chart import encode
+from cep.report.heat import heat_html
 from cep.report.model import Report, Scatter, Verdict
 from cep.report.scatter import scatter_html
 from cep.report.tables import queue_html, table_html
@@ -25,6 +26,7 @@ def render(report: Report, *, points_max: int = POINTS_MAX) -> str:
         summary=summary_html(report.summary),
         charts='<section id="charts" class="card" hidden></section>' if report.charts else "",
         scatters=scatters_html(report.scatters),
+        heats="\n".join(map(heat_html, report.heats)),
         tables="\n".join(map(table_html, report.tables)),
         queues="\n".join(map(queue_html, report.engines)),
         data=encode(report.charts, points_max),
