@@ -78,4 +78,4 @@ def test_only_what_is_subscribed_comes_and_what_was_missed(tmp_path: Path) -> No
             found.wait_journal("Broad 6", LONG_S)
         result = found.stop()
     told = events_of(printed(result, "EventPrinter"))
-    assert told == [f"Broad {number}" for number in range(1, len(told) + 1)]
+    assert told == [f"Broad {number}:" for number in range(1, len(told) + 1)]

@@ -13,11 +13,12 @@ input string Events = "";            // Complex events that are wanted, separate
 input string Engine = "";            // Engine whose complex events are wanted; both empty: all there are
 input int    TimerMs = 50;           // Milliseconds between looks at the daemon
 
-// An event of all symbols has no key.
-string Behind(const string key) { return key == "" ? "" : " " + key; }
-
 class EventPrinter : public EventsCallback
   {
+private:
+   // An event of all symbols has no key.
+   string Behind(const string key) { return key == "" ? "" : " " + key; }
+
 public:
    virtual void OnComplexEvent(const ComplexEvent &event)
      {
