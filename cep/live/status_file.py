@@ -85,7 +85,7 @@ class StatusFile:
             troubles=list(self._troubles),
             paper=paper_status(outgoing.paper if outgoing else None),
             positions=outgoing.positions() if outgoing else [],
-            awaited_deals=sum(1 for _ in outgoing.desk.holdings.awaited()) if outgoing else 0,
+            awaited_deals=outgoing.desk.holdings.awaited_count if outgoing else 0,
         )
 
     def end(self) -> None:

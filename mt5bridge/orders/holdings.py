@@ -112,24 +112,45 @@ class Holdings:
         self._tickets: dict[Place, Place] = {}  # the position of a deal
         self._fills: dict[Place, tuple[Request, Told]] = {}
         self._shares: dict[Place, dict[int | None, _Share]] = {}
+        self._awaited: dict[Place, None] = {}
         self._newest: dict[tuple[str, str, int | None], Place] = {}
 
     def dealt(self, deal: Dealt) -> None:
         """A deal, or a later revision of one."""
         place = (deal.owner, deal.position)
-        self._deals[place][deal.ticket] = deal
+        deals = self._deals[place]
+        is_next = deal.ticket not in deals and (not deals or place in self._shares)
+        deals[deal.ticket] = deal
         self._tickets[deal.owner, deal.ticket] = place
-        self._count_again(place)
+        self._awaited.pop((deal.owner, deal.ticket), None)
+        before = self._differences(place)
+        if is_next:
+            self._take(self._shares.setdefault(place, {}), deal)
+        else:
+            self._shares[place] = self._shared(place)
+        self._compare(place, before)
 
     def told(self, request: Request, record: Told) -> None:
         """A trader has told of a fill: its deal is that request's, whatever magic it has."""
         result = record.result
         if result.status not in _FILLED or not result.deal or not record.account:
             return
-        self._fills[record.account, result.deal] = (request, record)
-        place = self._tickets.get((record.account, result.deal))
-        if place is not None:
-            self._count_again(place)
+        ticket = (record.account, result.deal)
+        place = self._tickets.get(ticket)
+        if place is None:
+            self._fills[ticket] = (request, record)
+            self._awaited[ticket] = None
+            return
+        deal = self._deals[place][result.deal]
+        magic, _, is_close = self._whose(deal)
+        self._fills[ticket] = (request, record)
+        if (magic, is_close) == (request.magic, not opens(request)):
+            if (share := self._shares.get(place, {}).get(magic)) is not None:
+                share.names[request.name] = None
+            return  # nothing that counts has changed
+        before = self._differences(place)
+        self._shares[place] = self._shared(place)
+        self._compare(place, before)
 
     def claims(self) -> Iterator[Claim]:
         """What is held, and what other hands have closed since its strategy has begun it."""
@@ -142,46 +163,58 @@ class Holdings:
 
     def awaited(self) -> Iterator[Awaited]:
         """Fills whose deal has not come."""
-        for (account, ticket), (request, record) in self._fills.items():
-            if (account, ticket) not in self._tickets:
-                yield Awaited(
-                    account=account,
-                    symbol=request.symbol,
-                    deal=ticket,
-                    name=request.name,
-                    lots=record.result.lots,
-                    told_msc=record.time_msc,
-                )
+        for account, ticket in self._awaited:
+            request, record = self._fills[account, ticket]
+            yield Awaited(
+                account=account,
+                symbol=request.symbol,
+                deal=ticket,
+                name=request.name,
+                lots=record.result.lots,
+                told_msc=record.time_msc,
+            )
 
-    def _count_again(self, place: Place) -> None:
-        """One position from its deals, which are few."""
-        before = {
-            magic: share.held - share.meant for magic, share in self._shares.get(place, {}).items()
-        }
-        shares = self._shares[place] = self._shared(place)
+    @property
+    def awaited_count(self) -> int:
+        """How many these are."""
+        return len(self._awaited)
+
+    def _differences(self, place: Place) -> dict[int | None, float]:
+        shares = self._shares.get(place, {})
+        return {magic: share.held - share.meant for magic, share in shares.items()}
+
+    def _compare(self, place: Place, before: dict[int | None, float]) -> None:
+        """Note what other hands have changed; of a position that is over nothing is kept."""
+        shares = self._shares[place]
         for magic, share in shares.items():
-            claim = self._claim(place, magic, share)
-            if magic is not None and abs(claim.difference) > abs(before.get(magic, 0)) + _ROUNDING:
-                self.changed.append(claim)
+            difference = abs(share.held - share.meant)
+            if magic is not None and difference > abs(before.get(magic, 0.0)) + _ROUNDING:
+                self.changed.append(self._claim(place, magic, share))
+        if not any(share.held or share.meant for share in shares.values()):
+            del self._shares[place]
 
     def _shared(self, place: Place) -> dict[int | None, _Share]:
+        """The shares of a position from all its deals: what `_take` comes to one by one."""
         shares: dict[int | None, _Share] = {}
         for deal in self._deals[place].values():
-            is_strange = deal.is_exit and not shares
-            if is_strange or not deal.lots:
-                continue  # what it closes was opened before all that was seen; or no number
-            magic, name, is_close = self._whose(deal)
-            lots = deal.lots
-            own = shares.get(magic)
-            is_of_others = is_close and (own is None or own.held * lots >= 0)
-            if magic is None or deal.by_broker or is_of_others:
-                for other, share in shares.items():
-                    if other is not None or deal.by_broker:
-                        lots = share.cut(lots, deal.time_msc, is_meant=deal.by_broker)
-            if lots:
-                shares.setdefault(magic, _Share()).add(lots, deal.time_msc, name)
-                self._newest[deal.owner, deal.symbol, magic] = place
+            self._take(shares, deal)
         return shares
+
+    def _take(self, shares: dict[int | None, _Share], deal: Dealt) -> None:
+        """One deal more."""
+        if not deal.lots or (deal.is_exit and not shares):
+            return  # what it closes was opened before all that was seen; or no number
+        magic, name, is_close = self._whose(deal)
+        lots = deal.lots
+        own = shares.get(magic)
+        is_of_others = is_close and (own is None or own.held * lots >= 0)
+        if magic is None or deal.by_broker or is_of_others:
+            for other, share in shares.items():
+                if other is not None or deal.by_broker:
+                    lots = share.cut(lots, deal.time_msc, is_meant=deal.by_broker)
+        if lots:
+            shares.setdefault(magic, _Share()).add(lots, deal.time_msc, name)
+            self._newest[deal.owner, deal.symbol, magic] = (deal.owner, deal.position)
 
     def _whose(self, deal: Dealt) -> tuple[int | None, str, bool]:
         """The strategy of a deal, the request that it is of, and whether that only closes."""

@@ -170,3 +170,57 @@ def test_shares_are_what_the_account_has(done: list[tuple[int, float, bool]]) ->
             own = round(sum(lots for who, lots, _ in done if who == magic), 8)
             assert [c.held for c in claims if c.magic == magic] == ([own] if own else [])
         assert holdings.changed == []
+
+
+numbered = st.lists(
+    st.tuples(
+        st.sampled_from([A, B, HAND]), st.sampled_from([-0.3, -0.1, 0.1, 0.2]), st.booleans(),
+        st.integers(1, 3), st.booleans(), st.integers(0, 4),
+    ),
+    max_size=14,
+)  # fmt: skip
+
+
+@given(numbered, st.integers(0, 30))
+def test_deals_one_by_one_are_all_of_them_at_once(
+    done: list[tuple[int, float, bool, int, bool, int]], cut: int
+) -> None:
+    """The quick way against the plain one, with revisions, several positions and stops."""
+    deals = [
+        deal(n, lots, magic, position, is_exit=is_exit, by_broker=by_broker)
+        for n, (magic, lots, is_exit, position, by_broker, _) in enumerate(done, 1)
+    ]
+    revised = [
+        deal(n, 0.2, A, one.position, revision=2)
+        for n, (one, (*_, number)) in enumerate(zip(deals, done, strict=True), 1)
+        if number == 0
+    ]
+    stream = [*deals[:cut], *revised[: max(0, cut - 5)], *deals[cut:], *revised]
+    holdings = Holdings(NAMES)
+    newest: dict[int, Dealt] = {}
+    for one in stream:
+        known = newest.get(one.ticket)
+        if known is None or known.revision < one.revision:
+            newest[one.ticket] = one
+            holdings.dealt(one)
+    plain = Holdings(NAMES)
+    for place, own in holdings._deals.items():
+        plain._deals[place].update(own)
+        plain._shares[place] = plain._shared(place)
+    plain._newest = holdings._newest
+    assert list(map(repr, _kept(holdings))) == list(map(repr, _kept(plain)))
+
+
+def _kept(holdings: Holdings) -> list[Claim]:
+    return sorted(
+        (one for one in holdings.claims() if one.held), key=lambda one: (one.position, one.strategy)
+    )
+
+
+def test_what_is_over_is_not_kept() -> None:
+    """A status looks at what is open, however much was dealt."""
+    holdings = Holdings(NAMES)
+    for n in range(1, 101, 2):
+        holdings.dealt(deal(n, 0.1, A, n))
+        holdings.dealt(deal(n + 1, -0.1, A, n, is_exit=True))
+    assert holdings._shares == {} and list(holdings.claims()) == []
