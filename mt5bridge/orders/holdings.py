@@ -112,6 +112,7 @@ class Holdings:
         self._tickets: dict[Place, Place] = {}  # the position of a deal
         self._fills: dict[Place, tuple[Request, Told]] = {}
         self._shares: dict[Place, dict[int | None, _Share]] = {}
+        self._over: dict[Place, dict[int | None, _Share]] = {}  # of which nothing is left
         self._awaited: dict[Place, None] = {}
         self._newest: dict[tuple[str, str, int | None], Place] = {}
 
@@ -119,6 +120,8 @@ class Holdings:
         """A deal, or a later revision of one."""
         place = (deal.owner, deal.position)
         deals = self._deals[place]
+        if place in self._over:
+            self._shares[place] = self._over.pop(place)
         is_next = deal.ticket not in deals and (not deals or place in self._shares)
         deals[deal.ticket] = deal
         self._tickets[deal.owner, deal.ticket] = place
@@ -149,6 +152,7 @@ class Holdings:
                 share.names[request.name] = None
             return  # nothing that counts has changed
         before = self._differences(place)
+        self._over.pop(place, None)
         self._shares[place] = self._shared(place)
         self._compare(place, before)
 
@@ -184,14 +188,14 @@ class Holdings:
         return {magic: share.held - share.meant for magic, share in shares.items()}
 
     def _compare(self, place: Place, before: dict[int | None, float]) -> None:
-        """Note what other hands have changed; of a position that is over nothing is kept."""
+        """Note what other hands have changed, and put aside what is over."""
         shares = self._shares[place]
         for magic, share in shares.items():
             difference = abs(share.held - share.meant)
             if magic is not None and difference > abs(before.get(magic, 0.0)) + _ROUNDING:
                 self.changed.append(self._claim(place, magic, share))
         if not any(share.held or share.meant for share in shares.values()):
-            del self._shares[place]
+            self._over[place] = self._shares.pop(place)
 
     def _shared(self, place: Place) -> dict[int | None, _Share]:
         """The shares of a position from all its deals: what `_take` comes to one by one."""

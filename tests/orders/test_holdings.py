@@ -217,7 +217,7 @@ def _kept(holdings: Holdings) -> list[Claim]:
     )
 
 
-def test_what_is_over_is_not_kept() -> None:
+def test_what_is_over_is_not_looked_at() -> None:
     """A status looks at what is open, however much was dealt."""
     holdings = Holdings(NAMES)
     for n in range(1, 101, 2):
