@@ -8,11 +8,19 @@ apart.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from cep.plan.explain_queries import window_text
-from cep.plan.expressions import Column, Comparison, Constant, Expression, Logical
+from cep.plan.expressions import (
+    Arithmetic,
+    Column,
+    Comparison,
+    Constant,
+    Expression,
+    Logical,
+    walk,
+)
 from cep.plan.keys import Held, key_attributes
 from cep.plan.nodes import Plan
 from cep.plan.query import (
@@ -30,6 +38,7 @@ from cep.plan.query import (
     StreamState,
 )
 from cep.plan.rewrite.conjunctions import conjuncts
+from cep.plan.separable import expressions
 from cep.plan.steps import Holder, Slice, Window
 from cep.plan.windows import kind_of
 
@@ -55,6 +64,8 @@ def surprises(plan: Plan) -> list[Surprise]:
     found += [Surprise(name, *none) for name, window in named.items() if (none := _empty(window))]
     for query in plan.queries:
         found += [Surprise(query.name, *said) for said in _of_query(query, named, held)]
+    for event in plan.events:
+        found += [Surprise(event.name, *said) for said in _by_zero([event.condition])]
     return list(dict.fromkeys(found))
 
 
@@ -67,6 +78,7 @@ def _of_query(query: Query, named: dict[str, Window], held: Held) -> Iterator[Sa
             yield said
     if any(isinstance(step, Slice) and step.limit == 0 for step in query.steps):
         yield "`limit 0` lets no row pass", "leave it out, or give a number from 1 on"
+    yield from _by_zero(expressions(query))
     if query.partition is not None:
         return
     match query.input:
@@ -76,6 +88,17 @@ def _of_query(query: Query, named: dict[str, Window], held: Held) -> Iterator[Sa
             yield from _joined(query.input, held)
         case Match():
             yield from _matched(query.input, held)
+
+
+def _by_zero(expressions: Iterable[Expression]) -> Iterator[Said]:
+    """Divisions that have no result, whatever comes."""
+    for one in (part for expression in expressions for part in walk(expression)):
+        if isinstance(one, Arithmetic) and one.op in ("/", "%") and _is_zero(one.right):
+            yield f"`{one.op} 0` is null, whatever comes", "divide by something else"
+
+
+def _is_zero(expression: Expression) -> bool:
+    return isinstance(expression, Constant) and expression.value == 0
 
 
 def _empty(window: Window) -> Said | None:

@@ -94,6 +94,24 @@ def test_windows_of_no_rows_are_told(window: str) -> None:
     assert found.what == "`limit 0` lets no row pass"
 
 
+@pytest.mark.parametrize(
+    "rules",
+    [
+        "from S select bid / 0 as x insert into O;",
+        "from S[bid % 0.0 > 1] select bid insert into O;",
+        "partition with (symbol of S) begin"
+        " from S select sum(bid / (1 - 1)) as x insert into O; end;",
+        "define event A as S[bid / 0 > 1.0];",
+        "from S select bid group by symbol having bid / 0 > 1 insert into O;",
+    ],
+)
+def test_a_division_by_nothing_is_told(rules: str) -> None:
+    found = surprises(compile_rules(S + rules))
+    assert found and all("0` is null, whatever comes" in one.what for one in found)
+    result = CliRunner().invoke(main, ["check", "-"], input=S + rules)
+    assert result.exit_code == 0 and "<stdin>:2: warning: `" in result.stderr
+
+
 def test_check_names_the_line_and_explain_the_query() -> None:
     rules = f"{S}\n@info(name='mine')\nfrom S#window.length(5){GROUPED}"
     said = CliRunner().invoke(main, ["check", "-"], input=rules)
