@@ -97,7 +97,7 @@ class Outgoing:
         self._inbox = inbox_of(config)
         self._done: list[tuple[int, Path]] = []  # commands whose effect is to be on disk first
         self._stored_first = 0  # number of the newest record of a deal or a terminal that trades
-        self._look_ms = 0
+        self._look_ms = self._begun_ms = 0
         self.accounts = AccountFeed()
         self._feeds = Feeds()
         self.on_rules: Callable[[str, str], str] = lambda _name, _action: "there are no rule files"
@@ -136,6 +136,7 @@ class Outgoing:
         self.server = server
         self._post: Post = self.paper or server
         now = clock.now()
+        self._begun_ms = now.ms
         stack.callback(self._close)
         self.desk.tidy(market_msc if self.paper else now.utc_msc, self.config.orders.keep_days)
         self._turn_halts(now)
@@ -158,13 +159,21 @@ class Outgoing:
         self.desk.ask(signal, now_msc, terminal, sent_before_msc=market_msc)
 
     def signal(self, signal: Signal) -> None:
-        """Send a signal, unless it is too much or too late; it does not wait for the disk."""
+        """Send a signal, unless it is too much or too late; it does not wait for the disk.
+
+        One of before this start may have been sent by an earlier run, which had its tick and was
+        ended before that was stored: what is not sent (again) then is asked about.
+        """
         if self.paper is not None:
             self._trade_on(self.paper, signal)
             return
-        now_msc, terminal = clock.now_msc(), self._terminal_of(signal)
-        judged_msc = self._terminals_msc(signal.symbol, terminal, now_msc)
-        self.desk.ask(signal, now_msc, terminal, judged_msc=judged_msc)
+        now, terminal = clock.now(), self._terminal_of(signal)
+        judged_msc = self._terminals_msc(signal.symbol, terminal, now.utc_msc)
+        is_older = signal.time_msc < judged_msc - (now.ms - self._begun_ms)
+        if is_older:
+            self.desk.ask(signal, now.utc_msc, terminal, sent_before_msc=judged_msc)
+        else:
+            self.desk.ask(signal, now.utc_msc, terminal, judged_msc=judged_msc)
 
     def _terminal_of(self, signal: Signal) -> str | None:
         """The only terminal for the signals of a rule file, which their magic number names."""

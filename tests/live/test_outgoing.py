@@ -86,10 +86,29 @@ def test_a_signal_is_late_by_the_clocks_of_those_who_would_get_it(
 ) -> None:
     outgoing = begun(stack, config_of(tmp_path, risk=Risk(lots_per_day=0.2)))
     post_of(outgoing).ahead = ahead
-    outgoing.signal(signal(1, valid_until_msc=NOON_MSC + valid_ms))
+    of_this_run = NOON_MSC + 1_000
+    outgoing.signal(signal(1, time_msc=of_this_run, valid_until_msc=NOON_MSC + valid_ms))
     assert post_of(outgoing).sent == ([("one", 1), ("two", 1)] if is_sent else [])
     outgoing.signal(signal(2))
     assert (("one", 2) in post_of(outgoing).sent) == (not is_sent), "it has used up the day"
+
+
+@pytest.mark.parametrize("halts", [False, True])
+def test_a_signal_of_before_the_start_that_is_not_sent_is_asked_about(
+    stack: ExitStack, tmp_path: Path, *, halts: bool
+) -> None:
+    """An earlier run may have sent it, and have been ended before its tick was stored."""
+    outgoing = begun(stack, config_of(tmp_path))
+    post_of(outgoing).ahead = {"one": 0, "two": 0}
+    if halts:
+        outgoing.desk.halt(True, "news", NOON_MSC)
+    valid_msc = NOON_MSC if halts else NOON_MSC - 1
+    outgoing.signal(signal(1, time_msc=NOON_MSC - 1, valid_until_msc=valid_msc))
+    assert post_of(outgoing).asked == [("one", 1), ("two", 1)] and post_of(outgoing).sent == []
+    outgoing.signal(signal(2, time_msc=NOON_MSC, valid_until_msc=valid_msc))
+    assert len(post_of(outgoing).asked) == 2 and post_of(outgoing).sent == []
+    entry = outgoing.desk.book.get(2)
+    assert entry is not None and entry.state == "refused"
 
 
 def test_a_signal_for_one_terminal_is_judged_by_its_clock(stack: ExitStack, tmp_path: Path) -> None:

@@ -21,7 +21,8 @@ from tests.world.record import Record
 
 @dataclass
 class Trouble:
-    """What this life's disk does: it counts down steps to each, 0 never comes.
+    """What this life's disk does, by steps from its start; 0 never comes. Only steps count whose
+    path holds `where`.
 
     `full_for` steps find no room from step `full_at` on; step `fails_at` has an input/output error;
     at step `killed_at` the process ends, in the middle of it.
@@ -31,6 +32,7 @@ class Trouble:
     full_for: int = 0
     fails_at: int = 0
     killed_at: int = 0
+    where: str = ""
 
 
 @dataclass(kw_only=True)
@@ -86,9 +88,12 @@ class WorldDisk(RecordingDisk):
 
     def _step(self, call: str, path: Path, halfway: Callable[[], None] = lambda: None) -> None:
         self._live()
+        place, trouble = os.path.relpath(path, self.root), self.trouble
+        self.record.note(f"disk {call} {place}")
+        if trouble.where not in place:
+            return
         self.steps += 1
-        self.record.note(f"disk {call} {os.path.relpath(path, self.root)}")
-        at, trouble = self.steps, self.trouble
+        at = self.steps
         if at == trouble.killed_at:
             if self.chance.random() < 0.5:
                 halfway()

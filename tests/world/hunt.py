@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.world.faults import FAULTS
+from tests.world.faults import FAULTS, RARE
 from tests.world.runs import run_seed
 
 
@@ -21,7 +21,7 @@ def hunt(name: str, seeds: range) -> Found | None:
     """Plant a fault and run worlds until one of them has a problem; None: none has."""
     for seed in seeds:
         with pytest.MonkeyPatch.context() as patch:
-            FAULTS[name](patch)
+            (FAULTS | RARE)[name](patch)
             problems = run_seed(seed).problems
         if problems:
             return Found(seed, problems[0])

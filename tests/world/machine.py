@@ -16,6 +16,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from cep import daemon
 from cep.live import complex_events
 from mt5bridge import clock, proof
 from mt5bridge.orders import Syncer, inbox
@@ -144,10 +145,11 @@ class _Secrets:
 
 @contextmanager
 def installed(clocks: Clocks, threads: Threads, chance: random.Random) -> Iterator[None]:
-    """This machine is the one that everything runs on, until the end."""
+    """This is the machine that everything runs on, until the end; a MiB of its spool is a KiB."""
     secrets = _Secrets(chance)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(clock, "time", clocks)
+        patch.setattr(daemon, "MEBIBYTE", 1_024)
         patch.setattr(Worker, "start", lambda worker: threads.start(worker))
         patch.setattr(Worker, "join", lambda worker, _timeout_s=None: threads.join(worker))
         patch.setattr(Worker, "is_alive", property(lambda worker: worker in threads.jobs))

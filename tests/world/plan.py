@@ -9,6 +9,7 @@ from tests.world.disk import Trouble
 
 _TURNS = 220
 _STEPS = 160
+_PLACES = ("", "", "segment", "orders.journal", "events", ".state")
 
 
 @dataclass(frozen=True)
@@ -62,8 +63,8 @@ def plan_of(chance: random.Random) -> Plan:
 
 def _life(chance: random.Random) -> Life:
     kind = chance.choice(("step", "turn", "error", "full", "end"))
-    trouble = Trouble()
-    at = chance.randint(1, _STEPS)
+    trouble = Trouble(where=chance.choice(_PLACES))
+    at = chance.randint(1, 20 if trouble.where else _STEPS)
     if kind == "step":
         trouble.killed_at = at
     elif kind == "error":

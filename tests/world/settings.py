@@ -28,9 +28,11 @@ define event Full in One for each symbol as Busy[n > 2];
 define event Filled in One for each symbol as every Deal[magic == 77] repeat allow;
 define complex Turn in One for each symbol as Above followed by Below within 3 sec;
 define complex Beat in One for each symbol as Full followed by Above within 5 sec;
+define complex Wave in One for each symbol as Above followed by Full within 5 sec;
 define complex Again in One for each symbol as Filled followed by Full within 5 sec;
 define signal Fade on Turn sell {lots} lots for 10 sec;
 define signal Ride on Beat buy 0.20 lots for 30 sec;
+define signal Slow on Wave buy 0.05 lots for 20 sec;
 define signal Late on Again buy 0.05 lots for 3 sec;
 """
 _SECOND = """@app:name('second')
@@ -46,7 +48,7 @@ _SETTINGS = f"""
 file = "rules.cep"
 numba = false
 watch_ms = 300
-streams = ["Busy", "Turn", "Beat", "Again", "Fade", "Ride", "Late"]
+streams = ["Busy", "Turn", "Beat", "Again", "Fade", "Ride", "Slow", "Late"]
 [rules.{OTHER}]
 file = "other.cep"
 magic = {OTHER_MAGIC}
@@ -66,7 +68,7 @@ lots_per_order = {LOTS_PER_ORDER}
 lots_per_day = {LOTS_PER_DAY}
 orders_per_minute = {ORDERS_PER_MINUTE}
 [spool]
-segment_mib = 16
+segment_mib = 6
 max_mib = 4_096
 waiting_max_mib = 512
 [state]

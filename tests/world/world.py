@@ -134,7 +134,7 @@ class World:
             self.daemon = Daemon(self._config(), self._config, network=wire.opened)
             self.daemon.run(self.stop)
             self.record.note("ended")
-            if self.disk.files:
+            if self.disk.files and not self._has_trouble():
                 self.record.problem(f"left open: {[str(p) for p, _ in self.disk.files.values()]}")
         except Killed:
             self.record.note("killed")
@@ -277,6 +277,8 @@ class World:
                 found.append(f"{session.identity} owes {len(session.requests)} results")
             if not session.is_stored:
                 found.append(f"{session.identity} is not stored")
+        if any((self.folder / "state" / "inbox").glob("*.json")):
+            found.append("a command waits")
         if self.threads.has_work:
             found.append("a thread has work")
         return found
