@@ -144,6 +144,11 @@ class Trading:
         return not (is_waiting or len(self._broker.positions) or len(self._broker.orders))
 
     @property
+    def is_flat(self) -> bool:
+        """Whether nothing is open, and the broker has no order."""
+        return not (len(self._broker.positions) or len(self._broker.orders))
+
+    @property
     def deals(self) -> Table:
         """All deals in their order."""
         return np.concatenate(self._deals)

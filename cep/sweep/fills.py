@@ -19,6 +19,9 @@ from cep.backtest.trading import NO_SYMBOL, Trading
 from cep.market import TICK_STREAM
 from cep.sweep.together import Variant
 
+CHUNK_TICKS = 1 << 13
+"""Ticks between two looks whether the account is flat, so that ticks can be passed over."""
+
 
 @dataclass(slots=True)
 class Filling:
@@ -32,15 +35,40 @@ class Filling:
     without: int
     rows: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     first: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    seen: int = 0
+    """So many orders came before the newest tick."""
 
     def push(self, ticks: Ticks) -> None:
         """The next ticks, of all symbols that any variant trades."""
+        orders = self.trading.orders
+        at = self._next(ticks, 0)
+        while at < len(ticks):
+            piece = ticks.part(slice(at, at + CHUNK_TICKS))
+            self._push(piece)
+            last = int(piece.order[-1])
+            while self.seen < len(orders) and orders[self.seen].order < last:
+                self.seen += 1
+            at = self._next(ticks, at + len(piece))
+
+    def _push(self, ticks: Ticks) -> None:
         counts = ticks.order > self.first[ticks.symbol]
-        if not counts.any() or self.trading.is_done:
-            return
-        own = ticks if counts.all() else ticks.part(counts)
-        renamed = Ticks(self.rows[own.symbol], own.order, own.time_msc, own.bid, own.ask)
-        self.trading.push(renamed)
+        if counts.any():
+            own = ticks if counts.all() else ticks.part(counts)
+            rows = self.rows[own.symbol]
+            self.trading.push(Ticks(rows, own.order, own.time_msc, own.bid, own.ask))
+
+    def _next(self, ticks: Ticks, at: int) -> int:
+        """The place from `at` on of the first tick that can change anything.
+
+        While nothing is open and no order waits, that is the one behind the next order's cause.
+        """
+        orders = self.trading.orders
+        if not self.trading.is_flat or not self.trading.retcodes[: self.seen].all():
+            return at
+        if self.seen == len(orders):
+            return len(ticks)
+        behind = np.searchsorted(ticks.order, orders[self.seen].order, side="right")
+        return max(at, int(behind))
 
     def finished(self) -> Outcome:
         """What came of the orders."""

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -54,10 +55,12 @@ def archive(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     return folder / "archive"
 
 
-def said_alone(rules: str, archive: Path, values: Mapping[str, Value]) -> dict[str, object]:
+def said_alone(
+    rules: str, archive: Path, values: Mapping[str, Value], **options: Any
+) -> dict[str, object]:
     """What `cep.backtest.run` says of the same values."""
     given = {**values, "Wait": f"{values['Wait']} ms"} if "Wait" in values else dict(values)
-    found = cep.backtest.run(rules, archive, parameters=given, point=POINTS)
+    found = cep.backtest.run(rules, archive, parameters=given, point=POINTS, **options)
     metrics = found.metrics
     return {
         **metrics["results"]["all"],
@@ -177,3 +180,23 @@ def test_the_best_come_first_and_those_without_a_measure_last() -> None:
     assert [one.number for one in ranked(rows, "net")] == [2, 3, 0, 1]
     assert [one.number for one in ranked(rows, "drawdown")] == [0, 2, 3, 1]
     assert Found([replace(rows[0], error="x"), rows[1]], 2).run == [rows[1]]
+
+
+def test_an_account_with_costs_nights_and_partial_fills_is_the_same(
+    archive: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Ticks are passed over while nothing is open: whatever nights and waiting orders do."""
+    file = tmp_path / "account.toml"
+    file.write_text(
+        "[account]\nbalance = 5000\nfills = [0.5, 0.5]\nhedging = true\n[symbols.'*']\n"
+        "contract_size = 1000\nswap_mode = 'points'\nswap_long = -7.0\n"
+        "swap_short = 2.0\ncommission_per_lot = 3.5\n",
+        encoding="utf-8",
+    )
+    monkeypatch.setattr("cep.sweep.fills.CHUNK_TICKS", 3)
+    tried = {"Width": "0.5,1.25", "Stop": "45", "Symbol": "GBPUSD"}
+    found = cep.sweep.run(RULES, archive, tried, account=file, latency=900, point=POINTS)
+    for one in found.rows:
+        alone = said_alone(RULES, archive, one.values, account=file, latency=900)
+        assert one.measures == {name: alone[name] for name in one.measures}
+    assert any(one.measures["costs"] for one in found.rows)
