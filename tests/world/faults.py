@@ -165,7 +165,7 @@ def _torn_end_kept(patch: MonkeyPatch) -> None:
 # -- rows ----------------------------------------------------------------------------------------
 
 
-@_fault("rows that a write found no room for are written twice")
+@_fault("rows that a write found no room for are written twice", is_rare=True)
 def _rows_twice(patch: MonkeyPatch) -> None:
     write = Journal.write
 
