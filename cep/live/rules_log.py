@@ -55,6 +55,11 @@ class RulesLog:
         if any(entry.ingest > last_ingest for entry in self.entries):
             self._write([replace(e, ingest=min(e.ingest, last_ingest)) for e in self.entries])
 
+    def back_to(self, ingest: int) -> None:
+        """Changes after that record are none: the rules of then run on from it."""
+        if after := self.after(ingest):
+            self._write(self.entries[: -len(after)])
+
     def at(self, ingest: int) -> Since | None:
         """The rules that record `ingest` leads to; None when it is before all that is known."""
         return next((e for e in reversed(self.entries) if e.ingest <= ingest), None)

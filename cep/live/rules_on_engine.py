@@ -79,7 +79,9 @@ class RulesOnEngine(LiveRules):
         """The newest state of the rules in the file, or of rules that became these meanwhile."""
         durable = self.spool.durable_ingest
         if not self.is_the_same(self.log.newest):
-            return self.checkpoints.load(self.compiled, durable)
+            if found := self.checkpoints.load(self.compiled, durable):
+                self.log.back_to(found.ingest)  # else what replaced these would do so again
+            return found
         self.log.cut(durable)
         return self.checkpoints.load(self._rules_at, durable)
 

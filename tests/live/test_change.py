@@ -20,8 +20,10 @@ from tests.live.service import (
     RULES,
     Service,
     address,
+    archived,
     journal,
     play,
+    replayed,
     terminal,
     wait_until,
     walks,
@@ -106,6 +108,16 @@ def test_without_its_last_snapshots_the_change_is_made_again(tmp_path: Path) -> 
         pass
     assert journal(settings) == before
     assert b'"note":"new rules"' in before
+
+
+def test_rules_that_come_back_while_no_daemon_runs_stay(tmp_path: Path) -> None:
+    """What had replaced them does not do so again, nor in any later start."""
+    settings = changed_over(tmp_path, WIDER, walks("A", 1_000), 400)
+    put(settings, RULES)
+    for _ in range(2):
+        with Service(settings) as service:
+            assert service.daemon.rules.pipeline.run.rules.plan.text == RULES
+        assert replayed(settings, archived(settings)) == journal(settings)
 
 
 def test_wrong_rules_are_logged_and_the_old_ones_go_on(tmp_path: Path) -> None:
