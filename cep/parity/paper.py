@@ -117,11 +117,7 @@ def compared(config: Config, archive: Archive, advance: Advance = lambda n: None
 
 def entries_of(config: Config) -> list[Entry]:
     """What the paper account of a daemon was asked. ParityError, PaperError."""
-    if config.rules.warm_up_days:
-        raise ParityError(
-            "rules that have warmed up on an archive are not run again: it may have grown since",
-            "only days without [rules] warm_up_days can be compared",
-        )
+    need_no_warm_up(config)
     path = path_of(config.state.folder, spool_name(config.spool.folder))
     if not path.exists():
         raise ParityError(
@@ -136,6 +132,15 @@ def entries_of(config: Config) -> list[Entry]:
             "let the spool keep more: [spool] max_mib",
         )
     return entries
+
+
+def need_no_warm_up(config: Config) -> None:
+    """ParityError where the rules began with what an archive had then."""
+    if config.rules.warm_up_days:
+        raise ParityError(
+            "rules that have warmed up on an archive are not run again: it may have grown since",
+            "only days without [rules] warm_up_days can be compared",
+        )
 
 
 def spool_name(folder: Path) -> str:

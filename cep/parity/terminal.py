@@ -33,7 +33,14 @@ from cep.parity.fills import (
     lived_exits,
     lived_fill,
 )
-from cep.parity.paper import ParityError, journal_rows, order_text, shown_streams, spool_name
+from cep.parity.paper import (
+    ParityError,
+    journal_rows,
+    need_no_warm_up,
+    order_text,
+    shown_streams,
+    spool_name,
+)
 from cep.plan.nodes import Plan
 from mt5bridge.broker import codes
 from mt5bridge.orders import Book, Entry, read_book
@@ -86,6 +93,7 @@ def traded(
     spool. `name` is that of the rule file. ParityError, BacktestError: what cannot be compared.
     """
     own = config if name == MAIN else config.of(name)
+    need_no_warm_up(own)
     causes = Causes(config.spool.folder, archive.manifest.origins[0].base)
     if causes.first != 1:
         raise ParityError(
