@@ -119,6 +119,10 @@ class Selection(msgspec.Struct, frozen=True):
         """
         return msgspec.structs.replace(self, last_ingest=ingest)
 
+    def whole(self) -> Selection:
+        """All that its files hold, whenever it was."""
+        return msgspec.structs.replace(self, from_msc=None, to_msc=None, last_ingest=None)
+
     def read_of(self, files: Iterable[File]) -> list[File]:
         """Those that hold anything that is read."""
         last = self.last_ingest

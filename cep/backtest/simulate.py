@@ -189,9 +189,11 @@ def as_ticks(table: pa.Table, symbols: list[str]) -> Ticks:
 
 
 def prices_of(part: Selection) -> Iterator[NDArray[np.float64]]:
-    """Prices of the first ticks, those behind a cut too: the point is the symbol's, whenever."""
+    """Prices of the first ticks of the files: the point is the symbol's, whenever and until when
+    anything is asked of it.
+    """
     left = SAMPLE_ROWS
-    for table in shown_tables(part.until(None), TICK_STREAM, PRICES):
+    for table in shown_tables(part.whole(), TICK_STREAM, PRICES):
         found = table.slice(0, left)
         yield found["bid"].to_numpy()
         yield found["ask"].to_numpy()

@@ -116,6 +116,37 @@ def test_backtest(folder: Path) -> None:
     assert note in result.stderr
 
 
+SIGNALS = """
+define stream Tick (symbol string, bid double, ask double);
+define parameter Least double = 0.0 range 0.0 to 1.0 step 1.0;
+from Tick#own:range(bid) select symbol, bid, low, high insert into Range;
+define event Top for each symbol as Range[bid >= high - Least];
+define event Bottom for each symbol as Range[bid <= low + Least];
+define complex Fall for each symbol as Top followed by Bottom within 5 min;
+define signal Buy on Fall buy 0.10 lots;
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "options"),
+    [
+        ("lookahead", ("--cuts", "2")),
+        ("stress", ("--latency", "0", "--slippage", "0,1", "--spread", "1")),
+        ("sweep", ()),
+        ("sweep", ("--jobs", "2")),
+        ("walkforward", ("--train", "2 min", "--test", "1 min")),
+    ],
+)
+def test_trials_on_an_archive(folder: Path, command: str, options: tuple[str, ...]) -> None:
+    written(folder, SIGNALS, "rules.cep")
+    recorded(folder)
+    given = ("--archive", folder / "archive", *options)
+    result = run(folder, command, *given)
+    assert result.exit_code == 0, result.output
+    refused = run(folder, command, *given, functions="")
+    assert refused.exit_code == 2 and "own:range" in refused.stderr
+
+
 def test_fmt_needs_none(folder: Path) -> None:
     assert run(folder, "fmt", functions="").exit_code == 0
 
@@ -145,6 +176,7 @@ def test_daemon_check(tmp_path: Path) -> None:
 def test_the_list_of_commands_above_is_whole() -> None:
     """Who adds a command that reads rules gives it the option."""
     with_rules = {"check", "explain", "replay", "backtest", "daemon", "parity"}
+    with_rules |= {"lookahead", "stress", "sweep", "walkforward"}
     without = {"fmt", "demo", "simulate", "terminal", "terminals", "orders", "archive"}
     without |= {"alert", "compare", "credential", "rows", "rules", "status"}
     assert with_rules | without == set(COMMANDS)
