@@ -17,7 +17,7 @@ from benchmarks.jepc_engines import engine as make
 from benchmarks.jepc_measure import CHUNK, FILL_MS, rates
 from benchmarks.measure import seconds
 from benchmarks.paper import DENSE, Load
-from benchmarks.side_by_side import loaded, push
+from benchmarks.side_by_side import batches, loaded, push
 from benchmarks.workloads import WORKLOADS, Workload
 from cep.archive import Archive, ingest_spool
 from cep.backtest.selection import select
@@ -51,12 +51,13 @@ def columns(known: Workload) -> Prepare:
     def prepare(_stack: ExitStack, _folder: Path) -> Rate:
         run = loaded(known).start(mode="sorted")
         rows = known.make(known.warm_up + ROUNDS * known.events)
-        push(run, rows, 0, known.warm_up)
+        push(run, batches(rows, 0, known.warm_up))
         turns = count()
 
         def rate() -> float:
             start = known.warm_up + next(turns) * known.events
-            return known.events / seconds(lambda: push(run, rows, start, start + known.events))
+            ready = batches(rows, start, start + known.events)
+            return known.events / seconds(lambda: push(run, ready))
 
         return rate
 

