@@ -43,7 +43,7 @@ def test_bytes_go_out_and_come_back(tmp_path: Path) -> None:
 
 def test_short_sends_and_dummy_answers_change_nothing(tmp_path: Path) -> None:
     with peer() as echo:
-        result = talk(tmp_path, echo.port, "sockets short=0.9 dummy=0.5 trickle=0.5")
+        result = talk(tmp_path, echo.port, "sockets short=0.9 dummy=0.5 trickle=1")
     assert texts(result, "SocketProbe")[2:] == ["received 100000 wrong 0", CLOSED]
     assert bytes(echo.received) == PATTERN
     assert struck(result, "short") >= 2

@@ -134,7 +134,7 @@ define signal Buy on Fall buy 0.10 lots;
         ("stress", ("--latency", "0", "--slippage", "0,1", "--spread", "1")),
         ("sweep", ()),
         ("sweep", ("--jobs", "2")),
-        ("walkforward", ("--train", "2 min", "--test", "1 min")),
+        ("walkforward", ("--train", "2 h", "--test", "12 h")),
     ],
 )
 def test_trials_on_an_archive(folder: Path, command: str, options: tuple[str, ...]) -> None:
