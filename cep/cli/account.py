@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
-
 import click
 
 from cep.cli.numbers import PRICE
+from cep.cli.options import Command, with_options
 from cep.cli.paths import FILE
-
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 _ACCOUNT = (
     click.option(
@@ -34,15 +30,9 @@ _OPTIONS = (
 
 def ACCOUNT(command: Command) -> Command:  # noqa: N802 -- stands among options
     """Parameters `account_file`, `hedging`, `latency_ms` and `slippage_points`; None: not given."""
-    return _with(command, _OPTIONS)
+    return with_options(command, _OPTIONS)
 
 
 def ACCOUNT_FILE(command: Command) -> Command:  # noqa: N802 -- stands among options
     """Parameters `account_file` and `hedging`."""
-    return _with(command, _ACCOUNT)
-
-
-def _with(command: Command, options: tuple[Callable[[Command], Command], ...]) -> Command:
-    for option in reversed(options):
-        command = option(command)
-    return command
+    return with_options(command, _ACCOUNT)

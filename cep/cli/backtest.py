@@ -19,7 +19,7 @@ from cep.cli.masters import AUTO, CONF, NO_SPARK, chosen, given_settings
 from cep.cli.output import output
 from cep.cli.parameters import PARAMETERS
 from cep.cli.paths import FILE, FOLDER
-from cep.cli.progress import progress
+from cep.cli.progress import advancing, progress
 from cep.cli.rules import RULES, read_rules
 from cep.cli.summary import note, tell_dropped
 from cep.cli.text import counted, right_aligned, say
@@ -29,7 +29,7 @@ from mt5bridge.escapes import one_line
 if TYPE_CHECKING:
     from cep.backtest.run_folder import RunFolder
     from cep.backtest.selection import Selection
-    from cep.backtest.work import Advance, Finished, Taker, Work
+    from cep.backtest.work import Finished, Taker, Work
     from cep.engine.rows import Rows
 
 
@@ -115,18 +115,11 @@ def run_backtest(work: Work, wishes: Wishes, folder: RunFolder | None) -> None:
     has_fills = work.asked.fills and bool(work.asked.plan.signals)
     if not (has_fills or wishes.report or folder):
         return
-    finished = work.finish(filling)
+    finished = work.finish(advancing("fills", "ticks"))
     if work.asked.fills:
         tell(finished.unfilled)
         say("\n".join(result_lines(finished)))
     write(finished, wishes, folder)
-
-
-@contextmanager
-def filling(ticks: int) -> Iterator[Advance]:
-    """A bar for the ticks of the fills."""
-    with progress("fills", ticks, unit="ticks") as bar:
-        yield bar.advance
 
 
 def run_rules(work: Work, wishes: Wishes, folder: RunFolder | None) -> None:

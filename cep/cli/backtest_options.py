@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from cep.cli.account import ACCOUNT, ACCOUNT_FILE
 from cep.cli.errors import UserError
 from cep.cli.moments import MOMENT, utc_msc
+from cep.cli.options import Command, with_options
 from cep.cli.paths import FOLDER
 from cep.cli.points import given_points
 
 if TYPE_CHECKING:
     from cep.backtest.asked import Options
-
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 _RECORDS = (
     click.option(
@@ -61,23 +60,17 @@ _FILLS = (
 
 def RECORDS(command: Command) -> Command:  # noqa: N802 -- stands among options
     """Parameter `folder`, the archive, and those of which `options_of` makes options."""
-    return _with(command, _RECORDS)
+    return with_options(command, _RECORDS)
 
 
 def FILLS(command: Command) -> Command:  # noqa: N802 -- stands among options
     """How signals are filled, and at which account, for `options_of`."""
-    return _with(ACCOUNT(command), _FILLS)
+    return with_options(ACCOUNT(command), _FILLS)
 
 
 def FILLS_AS_TOLD(command: Command) -> Command:  # noqa: N802 -- stands among options
     """As FILLS, but for latency and slippage."""
-    return _with(ACCOUNT_FILE(command), _FILLS)
-
-
-def _with(command: Command, options: tuple[Callable[[Command], Command], ...]) -> Command:
-    for option in reversed(options):
-        command = option(command)
-    return command
+    return with_options(ACCOUNT_FILE(command), _FILLS)
 
 
 def options_of(given: Mapping[str, Any]) -> Options:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,7 @@ from cep.cli.ending import ended_by_signals
 from cep.cli.functions import FUNCTIONS
 from cep.cli.parameters import PARAMETERS
 from cep.cli.paths import PATH
-from cep.cli.progress import progress
+from cep.cli.progress import advancing
 from cep.cli.rules import RULES, read_rules
 from cep.cli.summary import note
 from cep.cli.text import counted, say
@@ -24,7 +23,6 @@ from mt5bridge.escapes import one_line
 
 if TYPE_CHECKING:
     from cep.backtest.cutting import Difference, Lookahead
-    from cep.backtest.work import Advance
 
 FOUND = 1
 """Exit code where anything looks ahead."""
@@ -79,19 +77,14 @@ def command(
 
     text, options = read_rules(rules, given["parameters"]), options_of(given)
     with ended_by_signals():
-        found = look(text, folder, options, Cuts(cuts, seed, known), _bar)
+        found = look(
+            text, folder, options, Cuts(cuts, seed, known), advancing("lookahead", "records")
+        )
     for told in found.told:
         note(told)
     say("\n".join(map(one_line, lines(found))))
     if found.looks_ahead:
         raise click.exceptions.Exit(FOUND)
-
-
-@contextmanager
-def _bar(records: int) -> Iterator[Advance]:
-    """For the records of all runs."""
-    with progress("lookahead", records, unit="records") as bar:
-        yield bar.advance
 
 
 def lines(found: Lookahead) -> Iterator[str]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 
 from rich.console import Console
 from rich.progress import (
@@ -75,3 +75,16 @@ def progress(
         yield Bar(display, task)
     finally:
         display.stop()
+
+
+def advancing(
+    label: str, unit: str
+) -> Callable[[int], AbstractContextManager[Callable[[int], None]]]:
+    """Of a total, a bar as work wants it that knows no bars: to be told how many more are done."""
+
+    @contextmanager
+    def bar_of(total: int) -> Iterator[Callable[[int], None]]:
+        with progress(label, total, unit=unit) as bar:
+            yield bar.advance
+
+    return bar_of

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,7 @@ from cep.cli.ending import ended_by_signals
 from cep.cli.errors import UserError
 from cep.cli.functions import FUNCTIONS
 from cep.cli.parameters import PARAMETERS
-from cep.cli.progress import progress
+from cep.cli.progress import advancing
 from cep.cli.rules import RULES, read_rules
 from cep.cli.summary import note, tell_dropped
 from cep.cli.text import right_aligned, say
@@ -23,7 +22,6 @@ from mt5bridge.escapes import one_line
 
 if TYPE_CHECKING:
     from cep.backtest.grid import Axes, Stress
-    from cep.backtest.work import Advance
 
 UNITS = {"latency": " ms", "slippage": " points", "spread": ""}
 
@@ -61,18 +59,13 @@ def command(
 
     axes, options = _axes(latencies, slippages, spreads), options_of(given)
     with ended_by_signals():
-        found = stressed(read_rules(rules, given["parameters"]), folder, options, axes, _bar)
+        text, bar = read_rules(rules, given["parameters"]), advancing("stress", "records")
+        found = stressed(text, folder, options, axes, bar)
     for told in found.told:
         note(told)
     tell_dropped(found.dropped)
     shown = map(_json, found.rows()) if as_json else map(one_line, lines(found))
     say("\n".join(shown))
-
-
-@contextmanager
-def _bar(records: int) -> Iterator[Advance]:
-    with progress("stress", records, unit="records") as bar:
-        yield bar.advance
 
 
 def _json(row: dict[str, Any]) -> str:

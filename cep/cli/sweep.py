@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -109,7 +109,7 @@ def lines(found: Found, by: str, top: int, known: Sequence[Parameter]) -> list[s
     if best:
         names = list(best[0].values)
         rows = [
-            [*(shown[name](value) for name, value in one.values.items()), *_cells(one)]
+            [*(shown[name](value) for name, value in one.values.items()), *cells(one.measures)]
             for one in best
         ]
         told += right_aligned([[*names, *SHOWN], *rows])
@@ -138,8 +138,9 @@ def warning(found: Found, by: str) -> list[str]:
     ]
 
 
-def _cells(one: Tried) -> list[str]:
-    return [cell(one.measures[name]) for name in SHOWN]
+def cells(measures: Mapping[str, Any]) -> list[str]:
+    """The measures that tables show."""
+    return [cell(measures[name]) for name in SHOWN]
 
 
 def cell(value: object) -> str:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
+from cep.cli.options import Command, with_options
 from cep.lang.habits import UNITS
 from cep.lang.tokens import TIME_UNITS_MS
 
-Command = TypeVar("Command", bound=Callable[..., Any])
 BY = (
     "net", "sharpe", "profit_factor", "daily_sharpe", "win_rate", "expectancy_points", "points",
     "profit", "drawdown", "equity_drawdown", "trades",
@@ -41,9 +40,7 @@ _TRIALS = (
 
 def TRIALS(command: Command) -> Command:  # noqa: N802 -- stands among options
     """Parameters `tried`, `random`, `seed`, `limit`, `jobs` and `by`."""
-    for option in reversed(_TRIALS):
-        command = option(command)
-    return command
+    return with_options(command, _TRIALS)
 
 
 class Length(click.ParamType):  # type: ignore[type-arg, unused-ignore]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from cep.cli.paths import FILE
 from cep.cli.progress import progress
 from cep.cli.rules import RULES, read_rules
 from cep.cli.summary import note
-from cep.cli.sweep import INTERRUPTED, cell
+from cep.cli.sweep import INTERRUPTED, SHOWN, cell, cells
 from cep.cli.sweep_options import LENGTH, TRIALS
 from cep.cli.text import counted, right_aligned, say
 from cep.report.tables import time_text
@@ -25,8 +25,6 @@ from cep.report.tables import time_text
 if TYPE_CHECKING:
     from cep.lang.parameters import Parameter
     from cep.sweep.walk import Walk, Walked, Window
-
-SHOWN = ("net", "trades", "win_rate", "profit_factor", "sharpe", "drawdown")
 
 
 @click.command()
@@ -98,7 +96,7 @@ def lines(found: Sequence[Walked], by: str, known: Sequence[Parameter]) -> list[
             time_text(one.window.test_msc)[:16],
             *(shown[name](one.values[name]) if one.values else "-" for name in names),
             cell(one.trained),
-            *_cells(one.row()),
+            *cells(one.row()),
         ]
         for one in found
     ]
@@ -109,7 +107,3 @@ def lines(found: Sequence[Walked], by: str, known: Sequence[Parameter]) -> list[
         f"{counted(len(found), 'window')}; each began with flat positions, rules had seen the "
         "training before it",
     ]
-
-
-def _cells(row: Mapping[str, Any]) -> list[str]:
-    return [cell(row[name]) for name in SHOWN]

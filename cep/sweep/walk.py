@@ -12,12 +12,10 @@ from cep.backtest.trades import Trade
 from cep.lang.parameters import Value
 from cep.sweep.errors import SweepError
 from cep.sweep.pool import pooled
-from cep.sweep.sweep import Advance, Bench, Job, blocks
+from cep.sweep.sweep import BLOCK, Advance, Bench, Job, blocks
 from cep.sweep.together import Variant, run_together
 from cep.sweep.trials import Trial
 from cep.sweep.tried import Tried, ranked
-
-BLOCK = 32
 
 
 @dataclass(frozen=True, slots=True)
