@@ -11,9 +11,8 @@ from cep.backtest.simulate import Outcome
 from cep.backtest.trading import answer_text
 from mt5bridge.broker import Table
 from mt5bridge.orders.book import Fate
-from mt5bridge.wire import Signal, SignalStatus
+from mt5bridge.wire import Signal
 
-FILLED = (SignalStatus.PARTIAL, SignalStatus.EXECUTED)
 LOTS_NOISE = 1e-9
 ID_DIGITS = 16
 """Hexadecimal digits of an order's id at the beginning of a deal's comment."""
@@ -127,7 +126,7 @@ class Summary:
 
 def lived_fill(fate: Fate) -> Fill:
     """What a terminal has told of an order."""
-    parts = [(one.lots, one.price, one.time_msc) for one in fate.results if one.status in FILLED]
+    parts = [(one.lots, one.price, one.time_msc) for one in fate.results if one.status.is_fill]
     last = fate.results[-1] if fate.results else None
     why = fate.state if last is None else f"{fate.state}: {last.text}" if last.text else fate.state
     return Fill.of(parts, why)

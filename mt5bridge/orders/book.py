@@ -65,8 +65,7 @@ class Fate:
     @property
     def lots(self) -> float:
         """Lots executed so far."""
-        filled = (SignalStatus.PARTIAL, SignalStatus.EXECUTED)
-        return sum(result.lots for result in self.results if result.status in filled)
+        return sum(result.lots for result in self.results if result.status.is_fill)
 
 
 @dataclass(slots=True)

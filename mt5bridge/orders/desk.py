@@ -12,6 +12,7 @@ from loguru import logger
 
 from mt5bridge.orders.book import Book, Entry, Fate
 from mt5bridge.orders.deals import dealt
+from mt5bridge.orders.exposure import ROUNDING
 from mt5bridge.orders.guard import names_limit
 from mt5bridge.orders.guards import Guards
 from mt5bridge.orders.holdings import Claim, Holdings
@@ -34,7 +35,6 @@ from mt5bridge.server import Batch, Funds, Outcome, Request, Trader
 from mt5bridge.wire import Order, Signal, SignalResult, SignalStatus
 
 _DAY_MS = 86_400_000
-_ROUNDING = 1e-9
 _TIDY_AT = 2_000
 """A journal with so many records more than are needed is written anew at the start."""
 NO_OTHERS: Mapping[int, str] = MappingProxyType({})
@@ -485,7 +485,7 @@ class Desk:
     def _check_size(self, entry: Entry, told: Told) -> None:
         """More lots than were asked for: they are held, so they count, and somebody has to look."""
         asked, filled = entry.request.lots, entry.fates[told.terminal].lots
-        if asked and told.result.lots and filled > asked + _ROUNDING:
+        if asked and told.result.lots and filled > asked + ROUNDING:
             self.complain("results_overfilled", f"{_quoted(told)}: {filled:g} of {asked:g} asked")
 
     def _note(self, record: Record) -> None:

@@ -12,7 +12,8 @@ import msgspec
 from mt5bridge.orders.limits import Limits
 from mt5bridge.orders.records import Dealt
 
-_ROUNDING = 1e-9
+ROUNDING = 1e-9
+"""Sums of lots that differ by less are the same."""
 
 
 @dataclass(slots=True)
@@ -95,7 +96,7 @@ class Exposure:
         """The deals that still matter: those since a moment, and those of open positions."""
         for deal in self._deals.values():
             position = self._positions.get((deal.owner, deal.position))
-            if deal.time_msc >= since_msc or (position and abs(position.lots) > _ROUNDING):
+            if deal.time_msc >= since_msc or (position and abs(position.lots) > ROUNDING):
                 yield deal
 
     def _forget_fill(self, owner: str | None, deal: int) -> None:
@@ -115,5 +116,5 @@ class Exposure:
         elif deal.lots:
             position = self._positions.setdefault(key, _Position(deal.symbol))
             position.lots += sign * deal.lots
-            if abs(position.lots) <= _ROUNDING:
+            if abs(position.lots) <= ROUNDING:
                 del self._positions[key]

@@ -16,7 +16,7 @@ from mt5bridge.orders.limits import Limits
 from mt5bridge.orders.records import Dealt, Halted
 from mt5bridge.orders.request import described, numbers, opens
 from mt5bridge.server import Request
-from mt5bridge.wire import Account, OrderSide, Side, SignalResult, SignalStatus
+from mt5bridge.wire import Account, OrderSide, Side, SignalResult
 
 _MINUTE_MS = 60_000
 _LIMITS = (
@@ -125,7 +125,7 @@ class Guard:
         """
         key = (request.id, terminal)
         working = self._working.get(key)
-        if result.status in (SignalStatus.PARTIAL, SignalStatus.EXECUTED):
+        if result.status.is_fill:
             sign = working.sign if working else _sign(request)
             owner = account or self._owners.get(terminal)
             self.exposure.filled(request.symbol, sign, result.lots, result.deal, owner)

@@ -14,13 +14,11 @@ from dataclasses import dataclass, field
 import msgspec
 
 from mt5bridge.orders.book import Book
+from mt5bridge.orders.exposure import ROUNDING
 from mt5bridge.orders.records import Dealt, Record, Told
 from mt5bridge.orders.request import opens
 from mt5bridge.server import Request
-from mt5bridge.wire import SignalStatus
 
-_ROUNDING = 1e-9
-_FILLED = (SignalStatus.PARTIAL, SignalStatus.EXECUTED)
 Place = tuple[str, int]
 """An account and a position, or a deal's ticket."""
 
@@ -69,7 +67,7 @@ class _Share:
 
     def add(self, lots: float, time_msc: int, name: str) -> None:
         """An own deal; from nothing on it begins anew."""
-        if abs(self.held) <= _ROUNDING:
+        if abs(self.held) <= ROUNDING:
             self.meant, self.changed_msc, self.opened_msc = 0.0, 0, time_msc
             self.names.clear()
         self.meant, self.held = _rounded(self.meant + lots), _rounded(self.held + lots)
@@ -136,7 +134,7 @@ class Holdings:
     def told(self, request: Request, record: Told) -> None:
         """A trader has told of a fill: its deal is that request's, whatever magic it has."""
         result = record.result
-        if result.status not in _FILLED or not result.deal or not record.account:
+        if not result.status.is_fill or not result.deal or not record.account:
             return
         ticket = (record.account, result.deal)
         place = self._tickets.get(ticket)
@@ -192,7 +190,7 @@ class Holdings:
         shares = self._shares[place]
         for magic, share in shares.items():
             difference = abs(share.held - share.meant)
-            if magic is not None and difference > abs(before.get(magic, 0.0)) + _ROUNDING:
+            if magic is not None and difference > abs(before.get(magic, 0.0)) + ROUNDING:
                 self.changed.append(self._claim(place, magic, share))
         if not any(share.held or share.meant for share in shares.values()):
             self._over[place] = self._shares.pop(place)

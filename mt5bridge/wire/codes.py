@@ -113,6 +113,11 @@ class SignalStatus(IntEnum):
         """Whether no further result follows for this id; UNKNOWN ends only what was asked."""
         return self not in _OPEN
 
+    @property
+    def is_fill(self) -> bool:
+        """Whether lots were dealt."""
+        return self in (SignalStatus.PARTIAL, SignalStatus.EXECUTED)
+
 
 _OPEN = (
     SignalStatus.RECEIVED,
