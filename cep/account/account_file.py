@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import fields
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 
+from cep.account.slippage import MS_A_SECOND, NONE, RANGE_SECONDS, Slippage, slippage_in
 from mt5bridge.broker import Specification, Terms, codes
 from mt5bridge.orders import Limits
 from mt5bridge.settings_errors import told
@@ -29,7 +30,8 @@ class AccountFileError(ValueError):
 MOST = 1e12
 Size = Annotated[float, msgspec.Meta(ge=0, le=MOST)]
 Cost = Annotated[float, msgspec.Meta(ge=-MOST, le=MOST)]
-"""Neither is nan or infinite, which no comparison holds for."""
+Above = Annotated[float, msgspec.Meta(gt=0, le=MOST)]
+"""None is nan or infinite, which no comparison holds for."""
 SIDES = {"each": codes.EACH_SIDE, "entry": codes.ENTRY_SIDE, "exit": codes.EXIT_SIDE}
 MODES = {
     "none": codes.NO_SWAP,
@@ -78,13 +80,21 @@ class SymbolPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
 
     point: Size = 0.0
     tick_size: Size = 0.0
-    contract_size: Annotated[float, msgspec.Meta(gt=0, le=MOST)] = 1.0
+    contract_size: Above = 1.0
     volume_min: Size = 0.0
     volume_max: Size = 0.0
     volume_step: Size = 0.0
     stops_level_points: Size = 0.0
     freeze_level_points: Size = 0.0
     slippage_points: Size = 0.0
+    slippage_spread: Size = 0.0
+    impact_points: Size = 0.0
+    impact_lots: Above = 1.0
+    impact_power: Above = 1.0
+    slippage_range: Size = 0.0
+    slippage_range_seconds: Annotated[float, msgspec.Meta(ge=0.001, le=MOST)] = RANGE_SECONDS
+    slippage_random_points: Size = 0.0
+    slippage_seed: Annotated[int, msgspec.Meta(ge=0, lt=1 << 32)] = 0
     commission_per_lot: Cost = 0.0
     commission_per_mille: Cost = 0.0
     commission_side: Literal["each", "entry", "exit"] = "each"
@@ -94,19 +104,27 @@ class SymbolPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     swap_triple_day: Day = "wednesday"
     sessions: tuple[str, ...] = ()
 
-    def specification(self, point: float, slippage_points: float) -> Specification:
-        """Of a symbol whose point is known; what is not given here is taken from the arguments."""
+    def specification(
+        self, point: float, slippage_points: float, slippage: Slippage = NONE
+    ) -> Specification:
+        """Of a symbol whose point is known; what is not given here is taken from the arguments:
+        slippage where nothing of it is.
+        """
         own = msgspec.structs.asdict(self)
+        range_ms = round(own.pop("slippage_range_seconds") * MS_A_SECOND)
         own |= {
             "point": point,
             "tick_size": self.tick_size or point,
-            "slippage_points": self.slippage_points or slippage_points,
+            "slippage_range_ms": range_ms if self.slippage_range else 0,
             "commission_side": SIDES[self.commission_side],
             "swap_mode": MODES[self.swap_mode],
             "sessions": tuple(span for text in self.sessions for span in spans(text)),
             "swap_triple_day": DAYS.index(self.swap_triple_day),
         }
-        return Specification(**own)
+        found = Specification(**own)
+        if self.slippage_points or not slippage_in(found).is_none:
+            return found
+        return replace(found, slippage_points=slippage_points, **asdict(slippage))
 
 
 class AccountFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -10,7 +10,8 @@ from mt5bridge.broker import Specification
 @dataclass(frozen=True, slots=True)
 class Harsher:
     """Spreads of ticks are `spread_factor` times as wide, and `spread_points` more; orders slip
-    `slippage_factor` times as far, and `slippage_points` more. Commission and swap are
+    `slippage_factor` times as far, whatever makes them, and `slippage_points` more. A share of the
+    spread is one of the spread as it was recorded. Commission and swap are
     `costs_factor` times as high; where they are paid to the account they stay.
     """
 
@@ -31,6 +32,10 @@ class Harsher:
         return replace(
             told,
             slippage_points=slippage,
+            slippage_spread=told.slippage_spread * self.slippage_factor / self.spread_factor,
+            impact_points=told.impact_points * self.slippage_factor,
+            slippage_range=told.slippage_range * self.slippage_factor,
+            slippage_random_points=told.slippage_random_points * self.slippage_factor,
             commission_per_lot=self._cost(told.commission_per_lot),
             commission_per_mille=self._cost(told.commission_per_mille),
             swap_long=-self._cost(-told.swap_long),

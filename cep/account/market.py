@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from cep.account.account_file import AccountFile, read_account
 from cep.account.harsher import AS_TOLD, Harsher
+from cep.account.slippage import NONE, Slippage, slippage_of
 from mt5bridge.broker import Specification, Terms
 from mt5bridge.orders import Limits
 
@@ -17,7 +18,8 @@ MAGIC = 77
 
 @dataclass(frozen=True, slots=True)
 class Market:
-    """At which account, how much later than their cause, how many points worse than the quote.
+    """At which account, how much later than their cause, how many points worse than the quote, and
+    what comes to these.
 
     `symbols` are specifications that are known, others are as `account` says. Where nobody says
     anything, only the point of a symbol is known. `harsher` is how much dearer than all that.
@@ -30,6 +32,7 @@ class Market:
     symbols: Mapping[str, Specification] = field(default_factory=dict)
     account: AccountFile | None = None
     harsher: Harsher = AS_TOLD
+    slippage: Slippage = NONE
 
     @property
     def limits(self) -> Limits | None:
@@ -41,33 +44,38 @@ class Market:
         return self.harsher.specification(self._told(symbol, point))
 
     def _told(self, symbol: str, point: float) -> Specification:
-        slippage = self.slippage_points
         if symbol in self.symbols:
             return self.symbols[symbol]
         if self.account is not None and (part := self.account.part(symbol)) is not None:
-            return part.specification(point, slippage)
-        return Specification(point, point, slippage_points=slippage)
+            return part.specification(point, self.slippage_points, self.slippage)
+        return self._slipping(Specification(point, point))
 
     def described(self, symbol: str, told: Specification) -> Specification:
         """Of a symbol that a terminal has described: what the account's file says of it counts."""
         if self.account is not None and (part := self.account.part(symbol)) is not None:
-            return part.specification(part.point or told.point, self.slippage_points)
-        return replace(told, slippage_points=self.slippage_points)
+            point = part.point or told.point
+            return part.specification(point, self.slippage_points, self.slippage)
+        return self._slipping(told)
+
+    def _slipping(self, told: Specification) -> Specification:
+        return replace(told, slippage_points=self.slippage_points, **asdict(self.slippage))
 
 
 def market_of(
     file: Path | None,
     plain: Terms,
     latency_ms: int,
-    slippage_points: float,
+    slippage: float | str,
     magic: int = MAGIC,
 ) -> Market:
     """The account of a file, a hedging one where the file or `plain` says so; that of `plain`
-    without a file. AccountFileError, OSError.
+    without a file. `slippage` is points, or a text as that of `--slippage`. AccountFileError,
+    OSError; SlippageError for such a text.
     """
+    points, more = slippage_of(slippage)
     account = None if file is None else read_account(file)
     terms = plain if account is None else account.terms(hedging=plain.hedging)
-    return Market(terms, latency_ms, slippage_points, magic, account=account)
+    return Market(terms, latency_ms, points, magic, account=account, slippage=more)
 
 
 NEXT_TICK = Market()

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, TypedDict
 
 from cep.account.market import MAGIC, Market, market_of
+from cep.account.slippage import SlippageError
 from cep.archive import Archive, Odd
 from cep.backtest.dealt import reads_deals
 from cep.backtest.errors import BacktestError
@@ -53,7 +54,7 @@ class Options(TypedDict, total=False):
     parameters: Given
     hedging: bool
     latency: int
-    slippage: float
+    slippage: float | str
 
 
 DEFAULTS: Options = {
@@ -117,7 +118,10 @@ def asked(text: tuple[str, str], archive: Path | str, options: Options) -> Asked
     check_market(plan)
     file = None if given["account"] is None else Path(given["account"])
     plain = Terms(given["hedging"])
-    market = market_of(file, plain, given["latency"], given["slippage"], given["magic"])
+    try:
+        market = market_of(file, plain, given["latency"], given["slippage"], given["magic"])
+    except SlippageError as problem:
+        raise BacktestError(str(problem), problem.hint) from None
     stored = Archive(archive)
     stored.require()
     check_symbols(stored, given["point"])

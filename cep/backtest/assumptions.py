@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from cep.account.account_file import OTHERS
 from cep.account.market import NEXT_TICK, Market
+from cep.account.slippage import MS_A_SECOND, Slippage
 from cep.backtest.orders import LOTS_DEFAULT
 
 
@@ -60,9 +61,22 @@ def _later(market: Market) -> str:
 
 def _worse(market: Market, what: str = "") -> str:
     """How much worse than the quote."""
-    if not market.slippage_points:
+    if not market.slippage_points and market.slippage.is_none:
         return ""
-    return f", {what + ' ' if what else ''}{market.slippage_points:g} points worse"
+    more = "" if market.slippage.is_none else f" and {_grown(market.slippage)}"
+    return f", {what + ' ' if what else ''}{market.slippage_points:g} points{more} worse"
+
+
+def _grown(told: Slippage) -> str:
+    """What comes to the points of slippage."""
+    seconds = told.slippage_range_ms / MS_A_SECOND
+    parts = {
+        f"{told.slippage_spread:g} of the spread": told.slippage_spread,
+        f"{told.impact_points:g} for {told.impact_lots:g} lots": told.impact_points,
+        f"{told.slippage_range:g} of the range in {seconds:g} s": told.slippage_range,
+        f"up to {told.slippage_random_points:g} by chance": told.slippage_random_points,
+    }
+    return " and ".join(text for text, share in parts.items() if share)
 
 
 def _positions(market: Market) -> str:

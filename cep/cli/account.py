@@ -2,11 +2,32 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
-from cep.cli.numbers import PRICE
 from cep.cli.options import Command, with_options
 from cep.cli.paths import FILE
+
+
+class SlippageText(click.ParamType):  # type: ignore[type-arg, unused-ignore]
+    """Points, and what comes to them."""
+
+    name = "slippage"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float | str:
+        # Imported here: NumPy costs time that `--help` need not wait.
+        from cep.account.slippage import SlippageError, slippage_of
+
+        text = str(value)
+        try:
+            points, _ = slippage_of(text)
+        except SlippageError as problem:
+            self.fail(f"{problem}; {problem.hint}", param, ctx)
+        return text if "," in text or "=" in text else points
+
 
 _ACCOUNT = (
     click.option(
@@ -22,8 +43,9 @@ _OPTIONS = (
         help="Milliseconds from a signal to its order at the broker (default: 0).",
     ),
     click.option(
-        "--slippage", "slippage_points", type=PRICE, metavar="POINTS",
-        help="How many points worse than the quote orders and stops fill (default: 0).",
+        "--slippage", "slippage_points", type=SlippageText(), metavar="POINTS[,PART]...",
+        help="How many points worse than the quote orders and stops fill (default: 0), and parts "
+        "that come to them, such as spread=0.25.",
     ),
 )  # fmt: skip
 

@@ -49,7 +49,7 @@ def command(
     account_file: Path | None,
     hedging: bool,
     latency_ms: int | None,
-    slippage_points: float | None,
+    slippage_points: float | str | None,
     begin: bool,
 ) -> None:
     """Take ticks and deals from terminals, run the rules, send signals, store everything."""
@@ -124,7 +124,7 @@ def _check(config: Path, settings: Config) -> None:
 def _given(
     account_file: Path | None,
     latency_ms: int | None,
-    slippage_points: float | None,
+    slippage_points: float | str | None,
     *,
     hedging: bool,
 ) -> dict[str, Any]:

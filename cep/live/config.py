@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 import msgspec
 
 from cep.account.account_file import AccountFileError, read_account
+from cep.account.slippage import SlippageError, slippage_of
 from mt5bridge.aliases import AliasError, alias_table
 from mt5bridge.credential import FILE, USER, Credential, credential_fault
 from mt5bridge.grant import Grant
@@ -238,7 +239,7 @@ class OnPaper(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     account: Path | None = None
     hedging: bool = False
     latency_ms: NotNegative = 0
-    slippage_points: Size = 0.0
+    slippage_points: Size | str = 0.0
 
 
 class Logging(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -454,6 +455,10 @@ def _check(path: Path, config: Config) -> None:
         limits_of(config)
     except ValueError as problem:
         raise ConfigError(f"{path}: [risk] {problem}") from None
+    try:
+        slippage_of(config.paper.slippage_points)
+    except SlippageError as problem:
+        raise ConfigError(f"{path}: [paper] {problem}; {problem.hint}") from None
     store = config.spool
     if store.max_mib < 2 * store.segment_mib:
         raise ConfigError(

@@ -64,7 +64,7 @@ def path_of(folder: Path, spool: str) -> Path:
 
 
 def market_on(wanted: OnPaper) -> Market:
-    """How paper orders are filled. AccountFileError, OSError."""
+    """How paper orders are filled. AccountFileError, SlippageError, OSError."""
     plain = Terms(wanted.hedging, DEPOSIT, money_digits=2)
     return market_of(wanted.account, plain, wanted.latency_ms, wanted.slippage_points)
 
@@ -74,7 +74,9 @@ def market_begun(begun: Opened) -> Market:
     account = begun.account
     plain = Terms(begun.hedging, DEPOSIT, money_digits=2)
     terms = plain if account is None else account.terms(hedging=begun.hedging)
-    return Market(terms, begun.latency_ms, begun.slippage_points, account=account)
+    return Market(
+        terms, begun.latency_ms, begun.slippage_points, account=account, slippage=begun.slippage
+    )
 
 
 class Paper:

@@ -16,6 +16,7 @@ import msgspec
 
 from cep.account.account_file import AccountFile
 from cep.account.market import Market
+from cep.account.slippage import NONE, Slippage
 from mt5bridge.server import Request
 from mt5bridge.spool.disk import Disk, make_directories, replace_file
 from mt5bridge.wire import Order, Signal, Symbol
@@ -33,6 +34,7 @@ class Opened(msgspec.Struct, frozen=True, tag="account", kw_only=True):
     hedging: bool
     latency_ms: int
     slippage_points: float
+    slippage: Slippage = NONE
 
 
 class Traded(msgspec.Struct, frozen=True, tag="symbol", kw_only=True):
@@ -81,6 +83,7 @@ def opened(market: Market, after: int) -> Opened:
         hedging=market.terms.hedging,
         latency_ms=market.latency_ms,
         slippage_points=market.slippage_points,
+        slippage=market.slippage,
     )
 
 

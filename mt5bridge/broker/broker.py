@@ -12,6 +12,7 @@ from mt5bridge.broker import codes, requests
 from mt5bridge.broker.checks import equity, floating, margin
 from mt5bridge.broker.leap import leap
 from mt5bridge.broker.run import GROWING, is_roomy, rows_needed
+from mt5bridge.broker.slippage import note_range
 from mt5bridge.broker.state import (
     ACCOUNT,
     ANSWER,
@@ -57,9 +58,12 @@ class Specification:
     Lots of deals cost `commission_per_lot` in the account's money, and `commission_per_mille` of
     their worth: all, those that open or those that close (`commission_side`). `swap_long` and
     `swap_short` are for each night, as `swap_mode` says (`codes`), three times behind
-    `swap_triple_day` and not at weekends. Market and stop orders fill `slippage_points` worse than
-    the quote. Outside its `sessions`, ms of the server's week from Sunday on, the end excluded, a
-    symbol is not traded; without any it always is.
+    `swap_triple_day` and not at weekends. Outside its `sessions`, ms of the server's week from
+    Sunday on, the end excluded, a symbol is not traded; without any it always is.
+
+    Market and stop orders fill worse than the quote: by `slippage_points`, by shares of the spread
+    and of the range that bids had in `slippage_range_ms`, by `impact_points` for `impact_lots`, and
+    by up to `slippage_random_points` by chance (`slippage.py`).
     """
 
     point: float
@@ -79,6 +83,14 @@ class Specification:
     swap_short: float = 0.0
     swap_triple_day: int = codes.WEDNESDAY
     sessions: tuple[tuple[int, int], ...] = ()
+    slippage_spread: float = 0.0
+    impact_points: float = 0.0
+    impact_lots: float = 1.0
+    impact_power: float = 1.0
+    slippage_range: float = 0.0
+    slippage_range_ms: int = 0
+    slippage_random_points: float = 0.0
+    slippage_seed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +129,8 @@ class Broker:
         account["stop_out_percent"] = terms.stop_out_percent
         account["server_ahead_ms"] = terms.server_ahead_ms
         account["parts_of_unit"] = 0 if terms.money_digits is None else 10**terms.money_digits
-        account["next_order"] = account["next_deal"] = terms.first_ticket
+        for name in ("first_ticket", "next_order", "next_deal"):
+            account[name] = terms.first_ticket
         self.state = State(
             account,
             np.zeros(0, SYMBOL),
@@ -143,6 +156,8 @@ class Broker:
         for name in SYMBOL.names or ():
             if name in Specification.__dataclass_fields__:
                 row[name] = getattr(symbol, name)
+        row["range_period"] = -1
+        self.state.account["ranges"] += symbol.slippage_range_ms > 0
         sessions = np.array([(number, *span) for span in symbol.sessions], SESSION)
         self.state = self.state._replace(
             symbols=np.concatenate([self.state.symbols, row]),
@@ -154,6 +169,7 @@ class Broker:
     def tick(self, row: int, time_msc: int, bid: float, ask: float) -> None:
         """The next quote of the symbol in a row."""
         self._make_room()
+        note_range(self.state, row, time_msc, bid)
         on_tick(self.state, row, time_msc, bid, ask)
 
     def execute(self, request: Record) -> Record:

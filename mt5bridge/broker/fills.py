@@ -25,6 +25,7 @@ from mt5bridge.broker.find import (
 from mt5bridge.broker.holdings import hold, let_go
 from mt5bridge.broker.money import money, profit_of, stepped, tidy
 from mt5bridge.broker.nights import day_of
+from mt5bridge.broker.slippage import slippage_of
 from mt5bridge.broker.state import Record, State
 
 
@@ -56,7 +57,7 @@ def new_order(state: State, symbol: int, kind: int, lots: float, tag: int) -> in
     return row
 
 
-def fill_price(state: State, order: Record) -> float:
+def fill_price(state: State, order: Record, lots: float) -> float:
     """Limits and targets are met at their own price or better, others at the slipped market."""
     symbol = state.symbols[order["symbol"]]
     kind, price = order["type"], order["price"]
@@ -66,16 +67,16 @@ def fill_price(state: State, order: Record) -> float:
         return float(min(market, price) if buys else max(market, price))
     if order["reason"] == BY_TARGET:
         return float(price)
-    slipped = symbol["slippage_points"] * symbol["point"]
+    slipped = slippage_of(state, order, lots)
     return float(market + slipped if buys else market - slipped)
 
 
 def work(state: State, row: int) -> None:
     """Fill the order of a row, in parts, and end it."""
     order = state.orders[row]
-    price = fill_price(state, order)
     symbol = state.symbols[order["symbol"]]
     lots = order["lots"]
+    price = fill_price(state, order, lots)
     shares, filled = 0.0, 0.0
     for at in range(len(state.fills)):
         shares += state.fills[at]

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mt5bridge.broker.run import run
+from mt5bridge.broker.slippage import note_range
 from mt5bridge.broker.state import Ints, Reals, State, Waiting
 from mt5bridge.broker.ticks import NEVER_MSC
 
@@ -90,7 +91,26 @@ def _quote(state: State, ticks: Columns) -> None:
     account = state.account[0]
     account["place"] = places[-1]
     account["time_msc"] = max(account["time_msc"], times_msc.max())
+    if account["ranges"] > 0:
+        _note_ranges(state, rows, times_msc, bids)
     if len(state.symbols) == 1:
         state.symbols[0]["bid"], state.symbols[0]["ask"] = bids[-1], asks[-1]
     else:  # of several values for one place, the last stays
         state.symbols["bid"][rows], state.symbols["ask"][rows] = bids, asks
+
+
+def _note_ranges(state: State, rows: Ints, times_msc: Ints, bids: Reals) -> None:
+    """As `note_range` of each tick: only the last two periods of a symbol matter."""
+    for row in np.flatnonzero(state.symbols["slippage_range_ms"]).tolist():
+        of_row = (rows == row) & (bids > 0.0)
+        if not of_row.any():
+            continue
+        symbol, found = state.symbols[row], bids[of_row]
+        length_ms = int(symbol["slippage_range_ms"])
+        periods = np.maximum(times_msc[of_row] // length_ms, symbol["range_period"])
+        periods = np.maximum.accumulate(periods)
+        starts = np.flatnonzero(np.diff(periods, prepend=periods[0] - 1))[-2:]
+        for start, end in zip(starts, [*starts[1:], len(found)], strict=True):
+            time_msc, part = int(periods[start]) * length_ms, found[start:end]
+            note_range(state, row, time_msc, part.min())
+            note_range(state, row, time_msc, part.max())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mt5bridge.broker.requests import execute
+from mt5bridge.broker.slippage import note_range
 from mt5bridge.broker.state import Ints, Reals, State, Waiting
 from mt5bridge.broker.ticks import on_tick
 
@@ -51,6 +52,8 @@ def run(
             if not is_roomy(state):
                 return False
             account["place"] = places[at[0]]
+            if account["ranges"] > 0:
+                note_range(state, row, times_msc[at[0]], bids[at[0]])
             on_tick(state, row, times_msc[at[0]], bids[at[0]], asks[at[0]])
             at[1] = 1
         while waiting.next[row] < waiting.ends[row]:

@@ -27,7 +27,16 @@ SYMBOL = np.dtype(
         ("volume_step", "<f8"),  # 0: any lots
         ("stops_level_points", "<f8"),
         ("freeze_level_points", "<f8"),
-        ("slippage_points", "<f8"),  # market and stop orders fill so much worse than the quote
+        # market and stop orders fill so much worse than the quote (slippage.py)
+        ("slippage_points", "<f8"),
+        ("slippage_spread", "<f8"),  # shares of the spread
+        ("impact_points", "<f8"),  # for `impact_lots` in one order
+        ("impact_lots", "<f8"),
+        ("impact_power", "<f8"),
+        ("slippage_range", "<f8"),  # shares of the recent range
+        ("slippage_range_ms", "<i8"),  # 0: no range is kept
+        ("slippage_random_points", "<f8"),  # at most, drawn for each order
+        ("slippage_seed", "<i8"),
         ("commission_per_lot", "<f8"),  # and deal
         ("commission_per_mille", "<f8"),  # of the worth of the lots
         ("commission_side", "<i8"),  # which lots: codes.EACH_SIDE and so on
@@ -37,6 +46,11 @@ SYMBOL = np.dtype(
         ("swap_triple_day", "<i8"),  # whose night counts three times
         ("bid", "<f8"),
         ("ask", "<f8"),
+        # of bids in the newest period of `slippage_range_ms`, its number, and the one before
+        ("range_period", "<i8"),
+        ("range_low", "<f8"),
+        ("range_high", "<f8"),
+        ("range_before", "<f8"),
         # beyond these a tick sets something off
         ("bid_low", "<f8"),
         ("bid_high", "<f8"),
@@ -56,6 +70,8 @@ ACCOUNT = np.dtype(
         ("time_msc", "<i8"),
         ("place", "<i8"),  # of the tick at work in the total order
         ("due_msc", "<i8"),  # of the first order to expire, or of the night: a tick sets it off
+        ("ranges", "<i8"),  # symbols of which a range is kept
+        ("first_ticket", "<i8"),
         ("next_order", "<i8"),
         ("next_deal", "<i8"),
         ("positions", "<i8"),

@@ -45,6 +45,14 @@ volume_step = 0.01
 stops_level_points = 3
 freeze_level_points = 2
 slippage_points = 4
+slippage_spread = 0.25
+impact_points = 2
+impact_lots = 5
+impact_power = 0.5
+slippage_range = 0.1
+slippage_range_seconds = 30
+slippage_random_points = 3
+slippage_seed = 7
 commission_per_lot = 3.5
 commission_per_mille = 0.02
 commission_side = "exit"
@@ -57,6 +65,13 @@ sessions = ["monday-tuesday 01:00-24:00", "friday 00:00-22:59"]
 [symbols."*"]
 commission_per_lot = 1.0
 """
+
+
+SLIPPING = {
+    "slippage_spread": 0.25, "impact_points": 2.0, "impact_lots": 5.0, "impact_power": 0.5,
+    "slippage_range": 0.1, "slippage_range_ms": 30_000, "slippage_random_points": 3.0,
+    "slippage_seed": 7,
+}  # fmt: skip
 
 
 def read(folder: Path, text: str) -> AccountFile:
@@ -76,12 +91,14 @@ def test_every_key_reaches_the_broker(tmp_path: Path) -> None:
         codes.SWAP_PERCENT, -1.5, 0.5, 5,
         tuple((60_000 * first, 60_000 * end) for first, end in
               ((1_500, 2_880), (2_940, 4_320), (7_200, 8_579))),
+        *SLIPPING.values(),
     )  # fmt: skip
     assert market.specification("XAUUSD", 0.01) == Specification(
         0.01, 0.01, slippage_points=9.0, commission_per_lot=1.0
     )
     assert found.points == {"EURUSD": 1e-5}
-    assert set(SymbolPart.__struct_fields__) == set(Specification.__dataclass_fields__)
+    said = {name.replace("_seconds", "_ms") for name in SymbolPart.__struct_fields__}
+    assert said == set(Specification.__dataclass_fields__)
 
 
 def test_the_risk_guard_has_its_limits(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -30,6 +31,9 @@ from tests.backtest.rules import CHAINED
 
 PLAN = compile_rules(CHAINED)
 TRADED = [simulated_symbol(name) for name in sorted(SYMBOLS)]
+SLIPPING = {
+    "slippage_spread": 0.5, "impact_points": 2.0, "slippage_random_points": 9.0,
+}  # fmt: skip
 SIDES = {"buy": Side.BUY, "sell": Side.SELL, "close": Side.CLOSE}
 
 
@@ -77,19 +81,25 @@ def lived(account: Account, ticks: Selection, made: list[Order], latency_ms: int
 
 
 @pytest.mark.parametrize(
-    ("hedging", "fills", "latency_ms"),
-    [(False, (1.0,), 0), (True, (1.0,), 0), (False, (0.6, 0.4), 250), (True, (0.5, 0.5), 90_000)],
-)
+    ("hedging", "fills", "latency_ms", "more"),
+    [
+        (False, (1.0,), 0, {}), (True, (1.0,), 0, {}), (False, (0.6, 0.4), 250, {}),
+        (True, (0.5, 0.5), 90_000, SLIPPING),
+    ],
+)  # fmt: skip
 def test_the_terminal_and_the_backtest_make_the_same_deals(
-    archive: Archive, made: list[Order], hedging: bool, fills: tuple[float, ...], latency_ms: int
-) -> None:
+    archive: Archive, made: list[Order], hedging: bool, fills: tuple[float, ...], latency_ms: int,
+    more: dict[str, float],
+) -> None:  # fmt: skip
     ticks = tick_selection(archive, select(archive, PLAN), set(SYMBOLS))
     account = Account(fills, hedging=hedging)
+    specifications = {
+        symbol.name: replace(specification(symbol), **more) for symbol in TRADED
+    }  # fmt: skip
     for symbol in TRADED:
-        account.add(symbol)
+        account.add(symbol, specifications[symbol.name])
     wishes = lived(account, ticks, made, latency_ms)
     terms = Terms(hedging, 10_000.0, 0.0, 2, fills, 1_000_001)
-    specifications = {symbol.name: specification(symbol) for symbol in TRADED}
     outcome = simulate(ticks, made, {}, Market(terms, latency_ms, magic=0, symbols=specifications))
     assert list(outcome.points) == [symbol.name for symbol in TRADED]
     assert as_deals(outcome.deals, TRADED, wishes).tobytes() == account.deals.tobytes()

@@ -176,12 +176,16 @@ def test_spreads_are_those_of_exact_arithmetic(
 def test_what_is_paid_to_the_account_stays() -> None:
     told_ = Specification(
         0.01, slippage_points=2.0, commission_per_lot=3.0, commission_per_mille=-0.1,
-        swap_long=-4.0, swap_short=1.5,
+        swap_long=-4.0, swap_short=1.5, slippage_spread=0.25, impact_points=3.0,
+        slippage_range=0.1, slippage_range_ms=1_000, slippage_random_points=5.0, slippage_seed=4,
     )  # fmt: skip
     assert AS_TOLD.specification(told_) == told_
     twice = DOUBLED.specification(told_)
     assert (twice.slippage_points, twice.commission_per_lot, twice.swap_long) == (4.0, 6.0, -8.0)
     assert (twice.commission_per_mille, twice.swap_short) == (-0.1, 1.5)
+    assert (twice.impact_points, twice.slippage_range, twice.slippage_random_points) == (6, 0.2, 10)
+    assert twice.slippage_spread == 0.25  # of spreads that are twice as wide
+    assert (twice.slippage_seed, twice.slippage_range_ms) == (4, 1_000)
     assert Harsher(slippage_points=1.5).specification(told_).slippage_points == 3.5
 
 

@@ -215,6 +215,14 @@ def busy(loop: Run, hedging: bool) -> list[bytes]:
         swap_long=-900.0,
         swap_short=9.0,
         sessions=((4 * DAY_MS - 100_000, 4 * DAY_MS + 250_000),),
+        slippage_spread=0.3,
+        impact_points=2.0,
+        impact_lots=0.3,
+        impact_power=0.6,
+        slippage_range=0.05,
+        slippage_range_ms=700,
+        slippage_random_points=4.0,
+        slippage_seed=5,
     )
     broker = Broker(terms, [EURUSD, charged], loop)
     waiting, places = broker.waiting(rows), np.arange(count)

@@ -45,6 +45,14 @@ contract_size = 100000
 volume_step = 0.01
 commission_per_lot = 3.5
 slippage_points = 1.0
+slippage_spread = 0.4
+impact_points = 1.5
+impact_lots = 0.2
+impact_power = 0.5
+slippage_range = 0.05
+slippage_range_seconds = 10
+slippage_random_points = 4
+slippage_seed = 3
 [symbols."*"]
 contract_size = 10000
 commission_per_mille = 0.02
