@@ -28,8 +28,7 @@ class Position:
         """The position after records that came in parts, the last of which ends with `last`."""
         if len(parts) == 1:
             return self.advanced(last, *parts[0])
-        times = np.concatenate([near(*part)["time_msc"] for part in parts])
-        return self._after(last, times)
+        return self._after(last, _times(parts))
 
     def advanced(self, last: int, records: Records, quality: QualityArray = ALL_GOOD) -> Position:
         """The position after `records`, whose last sequence is `last`.
@@ -61,6 +60,17 @@ class Position:
             return Position(last, self.time_msc, self.count_at_msc)
         count = 1 if time_msc > self.time_msc else self.count_at_msc + 1
         return Position(last, time_msc, count)
+
+
+def _times(parts: Sequence[tuple[Records, QualityArray]]) -> NDArray[np.int64]:
+    """The times of parts that are not far."""
+    form = parts[0][0].dtype
+    if any(len(quality) or records.dtype is not form for records, quality in parts):
+        return np.concatenate([near(*part)["time_msc"] for part in parts])
+    # as bytes: NumPy looks at each field of each array that it is to take one of
+    data = b"".join([records.tobytes() for records, _ in parts])
+    times: NDArray[np.int64] = np.frombuffer(data, form)["time_msc"]
+    return times
 
 
 START = Position()

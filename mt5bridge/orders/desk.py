@@ -353,6 +353,7 @@ class Desk:
             self._note(self._sent(request.id, now_msc, terminals))
             if durable or not self._is_stored(terminals):
                 self._held.append((self.journal.last, entry, now_msc))
+                self.journal.awaited.set()
             else:
                 self._send(entry, now_msc)
 

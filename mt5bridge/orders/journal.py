@@ -106,7 +106,8 @@ def _record(line: bytes) -> Record | None:
 class OrderJournal:
     """The one writer of a journal; `records` is what it held when it was opened.
 
-    One thread adds; any thread writes and syncs. `added` is set when there is something to sync.
+    One thread adds; any thread writes and syncs. `added` is set when there is something to sync,
+    and `awaited` when somebody waits for that.
     Beyond `bytes_max` (0: no limit) it `is_full`: who adds is to add no more than must be.
     """
 
@@ -120,7 +121,7 @@ class OrderJournal:
         }
         self._before = content.last  # the number before the first that is added
         self.last = self.durable = 0  # numbers of records added, and of those on disk
-        self.added = Event()
+        self.added, self.awaited = Event(), Event()
         self._waiting: deque[bytes] = deque()
         self._unsynced: deque[bytes] = deque()  # written behind `_durable_bytes`
         self._durable_bytes = self._written_bytes = self.size_bytes = content.whole_bytes
@@ -152,7 +153,8 @@ class OrderJournal:
         self._waiting.append(data)
         self.size_bytes += len(data)
         self.last += len(records)
-        self.added.set()
+        if not self.added.is_set():  # `sync` clears it before it takes what was added
+            self.added.set()
         return self.last
 
     def write(self) -> None:
@@ -166,8 +168,9 @@ class OrderJournal:
         After a failure for another reason than room, no later call succeeds.
         """
         with self._syncing:  # not `_mutex`: who writes does not wait for the disk
-            last = self.last
+            self.awaited.clear()
             self.added.clear()
+            last = self.last
             try:
                 with self._mutex:
                     self._write()

@@ -9,6 +9,10 @@ from mt5bridge.orders.journal import OrderJournal
 from mt5bridge.troubles import Troubles
 
 _LOOK_S = 0.5
+_GATHER_S = 0.01
+"""What nobody waits for goes to the disk together: a sync for each signal would take the processor
+from the next one.
+"""
 _RETRY_S = 1.0
 SYNCS = "orders"
 """The name of the thread."""
@@ -16,6 +20,8 @@ SYNCS = "orders"
 
 class Syncer:
     """Syncs whenever something was added, all of it at once, and says so through `on_synced`.
+
+    At once where somebody waits for it, as orders do, else what `_GATHER_S` has brought.
 
     A sync that fails is one of `troubles`; without room it is tried again, and orders wait.
     """
@@ -41,12 +47,15 @@ class Syncer:
         """Sync what is there, and end."""
         self._stop.set()
         self._journal.added.set()
+        self._journal.awaited.set()
         self._worker.join()
 
     def _run(self) -> None:
         while not self._stop.is_set() and self._troubles.end is None:
-            if self._journal.added.wait(_LOOK_S) and not self.sync():
-                self._stop.wait(_RETRY_S)
+            if self._journal.added.wait(_LOOK_S):
+                self._journal.awaited.wait(_GATHER_S)
+                if not self.sync():
+                    self._stop.wait(_RETRY_S)
             self.turns += 1
         self.sync()
 

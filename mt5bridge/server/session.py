@@ -151,7 +151,7 @@ class Session:
     @property
     def is_stored(self) -> bool:
         """Whether all that was taken is on disk."""
-        return all(one.durable.sequence == one.expected - 1 for one in self.streams.values())
+        return all(one.stored == one.expected - 1 for one in self.streams.values())
 
     @property
     def may_rest(self) -> bool:
@@ -164,7 +164,7 @@ class Session:
 
     def rested(self) -> Session:
         """What must be known when it comes back: where its streams stand, and its requests."""
-        known = {key: one.durable for key, one in self.streams.items() if one.durable.sequence}
+        known = {key: one.durable for key, one in self.streams.items() if one.stored}
         fresh = Session(self.identity, self.settings, self.sink, known, has_room=self.has_room)
         fresh.requests, fresh.told, fresh.is_noted = self.requests, self.told, self.is_noted
         return fresh
@@ -172,7 +172,7 @@ class Session:
     @property
     def is_worth_keeping(self) -> bool:
         """Whether something of it counts when it comes back: records, requests, its account."""
-        has_streams = any(one.durable.sequence for one in self.streams.values())
+        has_streams = any(one.stored for one in self.streams.values())
         return has_streams or bool(self.requests) or bool(self.is_noted and self.account)
 
     def forget(self) -> None:
@@ -366,7 +366,7 @@ class Session:
     def _ack(self) -> list[Frame]:
         known = [(self.ids[key], self.streams[key]) for key in self.acked if key in self.ids]
         self.acked.clear()
-        durable = tuple(Durable(number, stream.durable.sequence) for number, stream in known)
+        durable = tuple(Durable(number, stream.stored) for number, stream in known)
         return [Ack(durable)] if durable else []
 
     def _receive_records(self, frame: Ticks | Deals, now: Now) -> list[Frame]:
@@ -453,7 +453,7 @@ class Session:
 
     def _mark(self, stream_id: int) -> Mark:
         stream = self.streams[self.keys[stream_id]]
-        return Mark(stream_id, stream.expected - 1, stream.durable.sequence)
+        return Mark(stream_id, stream.expected - 1, stream.stored)
 
     def _receive_symbols(self, frame: Symbols) -> list[Frame]:
         if self.is_renamed:
@@ -472,7 +472,7 @@ class Session:
             self.ids[key] = symbol.stream
             self.symbols[known.name] = known
             stream = self.streams.setdefault(key, Stream(key))
-            if stream.durable.sequence:
+            if stream.stored:
                 self.acked.add(key)  # the disk may have gone on since WELCOME
         self._tell_trader()
         return []

@@ -15,6 +15,9 @@ from mt5bridge.server.recount import Agreement, Ledger
 from mt5bridge.validate import ALL_GOOD, QualityArray, near_times
 
 _NOTHING = np.empty(0, TICK)
+_PARTS_MAX = 256
+_RECORDS_MAX = 4_096
+"""So much that is on disk is kept to be looked at together."""
 
 
 class Verdict(Enum):
@@ -30,7 +33,7 @@ class Stream:
     """Go-back-N receiver: takes the expected sequence, drops older ones, refuses later ones."""
 
     key: StreamKey
-    durable: Position = START
+    stored: int = 0  # the last sequence on disk
     expected: int = 1
     latest_msc: int = 0
     seen: int = 0  # the highest sequence that this connection has told of
@@ -41,6 +44,7 @@ class Stream:
     ledger: Ledger = field(default_factory=lambda: Ledger(START))
     recounts: Counter[Agreement] = field(default_factory=Counter)
     last_difference: str = ""
+    _durable: Position = START  # of what was looked at, which `stored` is ahead of
 
     @classmethod
     def resumed(cls, key: StreamKey, durable: Position) -> Stream:
@@ -48,11 +52,18 @@ class Stream:
         after = durable.sequence
         return cls(
             key,
-            durable,
+            after,
             expected=after + 1,
             latest_msc=durable.time_msc,
             ledger=Ledger(durable),
+            _durable=durable,
         )
+
+    @property
+    def durable(self) -> Position:
+        """How far the stream is on disk."""
+        self._look()
+        return self._durable
 
     def judge(self, first: int, last: int) -> Verdict:
         """Whether an interval holds the expected sequence, only older or only later ones."""
@@ -101,25 +112,34 @@ class Stream:
     def acknowledge(self, sequence: int) -> bool:
         """All up to `sequence` is on disk; whether that is news."""
         sequence = min(sequence, self.expected - 1)
-        if sequence <= self.durable.sequence:
+        if sequence <= self.stored:
             return False
+        self.stored = sequence
+        is_much = sequence - self._durable.sequence >= _RECORDS_MAX
+        if is_much or len(self.pending) >= _PARTS_MAX:
+            self._look()
+        return True
+
+    def _look(self) -> None:
+        """Look at the times of what is on disk: of much together, as that costs far less."""
+        if self.stored <= self._durable.sequence:
+            return
         done = []
-        while self.pending and self.pending[0][0] <= sequence:
+        while self.pending and self.pending[0][0] <= self.stored:
             last, records, quality = self.pending.popleft()
             done.append((records, quality))
         if done:
-            self.durable = self.durable.advanced_by(last, done)
-        self._acknowledge_part(sequence)
-        return True
+            self._durable = self._durable.advanced_by(last, done)
+        self._look_at_part(self.stored)
 
-    def _acknowledge_part(self, sequence: int) -> None:
+    def _look_at_part(self, sequence: int) -> None:
         if self.pending:
             last, records, quality = self.pending[0]
             count = max(0, sequence - (last - len(records)))
             self.pending[0] = (last, records[count:], quality[count:])
-            self.durable = self.durable.advanced(sequence, records[:count], quality[:count])
+            self._durable = self._durable.advanced(sequence, records[:count], quality[:count])
         else:
-            self.durable = self.durable.advanced(sequence, _NOTHING)
+            self._durable = self._durable.advanced(sequence, _NOTHING)
 
     def _moved(self, now_ms: int) -> None:
         # Progress is the answer to what was asked; asking again now would bring it all twice.

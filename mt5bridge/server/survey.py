@@ -101,7 +101,7 @@ def _stream(session: Session, stream: Stream) -> StreamStatus:
         taken=mark.taken,
         sent=mark.passed,
         received=stream.expected - 1,
-        durable=stream.durable.sequence,
+        durable=stream.stored,
         newest_msc=stream.latest_msc,
         gaps=stream.gaps,
         lost=stream.lost,

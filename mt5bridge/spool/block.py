@@ -8,9 +8,9 @@ torn tail of a crash, never acknowledged, and is cut off.
 from __future__ import annotations
 
 import struct
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from zlib import crc32
 
 BLOCK_MAGIC = b"BLK\x9c"
 PAYLOAD_BYTES_MAX = 64 << 20
@@ -41,11 +41,16 @@ class Damage:
 
 def encode(payload: bytes, durable_bytes: int) -> bytes:
     """A block around `payload`, to be written to a file of which `durable_bytes` are durable."""
-    if len(payload) > PAYLOAD_BYTES_MAX:
-        raise ValueError(f"a block of {len(payload)} bytes is over {PAYLOAD_BYTES_MAX}")
-    covered = _COVERED.pack(len(payload), durable_bytes)
-    checksum = zlib.crc32(payload, zlib.crc32(covered))
-    return b"".join((BLOCK_MAGIC, struct.pack("<I", checksum), covered, payload))
+    return head(payload, durable_bytes) + payload
+
+
+def head(payload: bytes, durable_bytes: int) -> bytes:
+    """What such a block begins with, before the payload."""
+    size = len(payload)
+    if size > PAYLOAD_BYTES_MAX:
+        raise ValueError(f"a block of {size} bytes is over {PAYLOAD_BYTES_MAX}")
+    checksum = crc32(payload, crc32(_COVERED.pack(size, durable_bytes)))
+    return _HEAD.pack(BLOCK_MAGIC, checksum, size, durable_bytes)
 
 
 def block_bytes(data: bytes, at: int) -> int:
@@ -78,7 +83,7 @@ def _block_at(data: bytes, at: int) -> Block | None:
     if magic != BLOCK_MAGIC or length > PAYLOAD_BYTES_MAX or begin + length > len(data):
         return None
     payload = memoryview(data)[begin : begin + length]
-    if zlib.crc32(payload, zlib.crc32(_COVERED.pack(length, durable_bytes))) != checksum:
+    if crc32(payload, crc32(_COVERED.pack(length, durable_bytes))) != checksum:
         return None
     return Block(at, begin + length, durable_bytes, payload)
 

@@ -9,8 +9,10 @@ from mt5bridge.spool.spool import Spool
 from mt5bridge.troubles import Effect, Troubles
 
 RETRY_S = 0.25
-GATHER_S = 0.002
-"""Fewer, larger commits leave the appending thread in peace; it is far less than a sync takes."""
+GATHER_S = 0.01
+"""Fewer, larger commits leave the appending thread in peace: each of them takes its time from it,
+and only acknowledgements wait. Much that waits is not gathered for so long.
+"""
 COMMITS = "spool-commit"
 """The name of the thread."""
 
@@ -64,7 +66,7 @@ class CommitThread:
     def _run(self) -> None:
         while not self._stop.is_set():
             self._spool.wait(RETRY_S)
-            self._stop.wait(GATHER_S)
+            self._spool.wait_for_much(GATHER_S)
             self.commit()
             if self._spool.problem:
                 self._stop.wait(RETRY_S)

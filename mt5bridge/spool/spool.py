@@ -19,11 +19,13 @@ from mt5bridge.spool.group import Group, StreamKey
 from mt5bridge.spool.identity import forget, identity
 from mt5bridge.spool.recovery import Recovery, examine
 from mt5bridge.spool.segment import Segment, SegmentState, list_segments, path_of
-from mt5bridge.spool.state import Checkpoint, Streams, fold
+from mt5bridge.spool.state import Checkpoint, Ends
 from mt5bridge.spool.writer import SegmentWriter
 from mt5bridge.troubles import is_full, told
 
 MEBIBYTE = 1 << 20
+MUCH_BYTES = MEBIBYTE
+"""So much that waits is worth a commit."""
 
 
 class Condition(StrEnum):
@@ -92,12 +94,12 @@ class Spool:
         self._disk = disk or Disk()
         self._writer = SegmentWriter(self.directory, self._disk)
         self._mutex = threading.Lock()
-        self._arrived = threading.Event()
+        self._arrived, self._much = threading.Event(), threading.Event()
         self._pending: list[tuple[Group, bytes]] = []
         self._writing: list[tuple[Group, bytes]] = []
         self._pending_bytes = self._sealed_bytes = 0
         self._next_ingest, self._durable_ingest = 1, 0
-        self._streams: Streams = {}
+        self._ends = Ends({})
         self._id = ""
         self._lock: int | None = None
 
@@ -131,7 +133,7 @@ class Spool:
     def _recover(self) -> Recovery:
         recovery, tail = examine(self.directory)
         self._id = recovery.spool or identity(self.directory, self._disk)
-        self._streams = dict(recovery.streams)
+        self._ends = Ends(recovery.streams)
         self._next_ingest = recovery.last_ingest + 1
         self._durable_ingest = recovery.last_ingest
         if tail is not None:
@@ -171,6 +173,8 @@ class Spool:
             self._pending_bytes += len(data)
         if not self._arrived.is_set():  # commit() clears it before it takes what is pending
             self._arrived.set()
+        if self._pending_bytes >= MUCH_BYTES and not self._much.is_set():
+            self._much.set()
         return True
 
     def _refuses(self, size: int) -> bool:
@@ -186,6 +190,10 @@ class Spool:
         """Wait until something was appended since the last commit; False when time ran out."""
         return self._arrived.wait(timeout_s)
 
+    def wait_for_much(self, timeout_s: float) -> bool:
+        """Wait until so much waits that a commit is worth its price; False when time ran out."""
+        return self._much.wait(timeout_s)
+
     # -- committing ----------------------------------------------------------------------------
 
     def commit(self, now_ms: int = 0) -> int:
@@ -197,6 +205,7 @@ class Spool:
         if self.condition is Condition.FAILED:
             raise SpoolError(f"{self.directory}: has failed before: {self.problem}")
         self._arrived.clear()
+        self._much.clear()
         with self._mutex:
             self._writing += self._pending
             self._pending = []
@@ -219,32 +228,34 @@ class Spool:
         return self._durable_ingest
 
     def _write(self, now_ms: int) -> None:
-        needed = segment.format_of(group.stream for group, _ in self._writing)
+        needed = segment.format_of({group.stream for group, _ in self._writing})
         if self._writer.is_open and self._writer.format < needed:
             self.rotate()
             self._writer.close()  # one that is empty still
         if not self._writer.is_open:
-            self._begin(max(needed, segment.format_of(key[1] for key in self._streams)), now_ms)
-        self._make_room(sum(HEAD_BYTES + len(data) for _, data in self._writing))
-        written_bytes = self._writer.append(data for _, data in self._writing)
+            self._begin(needed, now_ms)
+        payloads = [data for _, data in self._writing]
+        self._make_room(HEAD_BYTES * len(payloads) + sum(map(len, payloads)))
+        written_bytes = self._writer.append(payloads)
         self._count(commits=1, bytes=written_bytes)
 
-    def _begin(self, version: int, now_ms: int) -> None:
+    def _begin(self, needed: int, now_ms: int) -> None:
         self._seal_forgotten()
-        first = self._writing[0][0].ingest
-        self._writer.begin(Checkpoint.of(self._id, first, self._streams), now_ms, version)
+        first, streams = self._writing[0][0].ingest, self._ends.streams()
+        version = max(needed, segment.format_of(stream for _, stream in streams))
+        self._writer.begin(Checkpoint.of(self._id, first, streams), now_ms, version)
         forget(self.directory, self._disk)
 
     def _written(self) -> Durable:
         """All of it is on disk."""
         written, self._writing = self._writing, []
-        keys = fold(self._streams, (group for group, _ in written))
+        groups = [group for group, _ in written]
+        size, records = sum(len(data) for _, data in written), sum(one.width for one in groups)
         with self._mutex:
-            self._pending_bytes -= sum(len(data) for _, data in written)
-            self._count(groups=len(written), records=sum(group.width for group, _ in written))
-        self._durable_ingest = max(self._durable_ingest, written[-1][0].last_ingest)
-        sequences = {key: self._streams[key].sequence for key in keys}
-        return Durable(self._durable_ingest, sequences)
+            self._pending_bytes -= size
+            self._count(groups=len(written), records=records)
+        self._durable_ingest = max(self._durable_ingest, groups[-1].last_ingest)
+        return Durable(self._durable_ingest, self._ends.take(groups))
 
     def _fail(self, error: OSError) -> None:
         """Forget the partial write; its groups stay first in line for the next commit."""

@@ -13,6 +13,9 @@ from mt5bridge.records import TICK
 from mt5bridge.spool.group import Group, RecordKind, StreamKey
 
 _NOTHING = np.empty(0, TICK)
+_GROUPS_MAX = 512
+_RECORDS_MAX = 8_192
+"""So many may wait to be looked at, in memory."""
 
 
 class StreamState(msgspec.Struct, frozen=True):
@@ -52,6 +55,45 @@ def _past_gaps(position: Position, gaps: list[Group]) -> Position:
 def _past(position: Position, groups: list[Group]) -> Position:
     parts = [(group.records, group.quality) for group in groups if len(group.records)]
     return position.advanced_by(groups[-1].last_sequence, parts) if parts else position
+
+
+class Ends:
+    """The ends of streams whose groups come a few at a time.
+
+    Sequences are known at once. The times behind them are looked at for many groups together, when
+    somebody asks: one by one, that costs more than to write the groups.
+    """
+
+    def __init__(self, streams: Streams) -> None:
+        self._streams = dict(streams)
+        self._sequences = {key: state.sequence for key, state in streams.items()}
+        self._groups: list[Group] = []
+        self._records = 0
+
+    def take(self, groups: Iterable[Group]) -> dict[StreamKey, int]:
+        """Groups in order; the last sequence of each of their streams."""
+        known, found = self._sequences, dict[StreamKey, int]()
+        for group in groups:
+            key, count = (group.source, group.stream), len(group.records)
+            if group.kind is RecordKind.GAP:
+                last = max(known.get(key, 0), int(group.records["last"].max(initial=0)))
+            else:
+                last = group.sequence + count - 1 if count else known.get(key, 0)
+            known[key] = found[key] = last
+            self._records += count
+            self._groups.append(group)
+        if len(self._groups) >= _GROUPS_MAX or self._records >= _RECORDS_MAX:
+            self._fold()
+        return found
+
+    def streams(self) -> Streams:
+        """All of them, as they are now."""
+        self._fold()
+        return dict(self._streams)
+
+    def _fold(self) -> None:
+        groups, self._groups, self._records = self._groups, [], 0
+        fold(self._streams, groups)
 
 
 class Checkpoint(msgspec.Struct, frozen=True):

@@ -69,12 +69,14 @@ class SegmentWriter:
     def append(self, payloads: Iterable[bytes]) -> int:
         """Write one block a payload and wait for the disk; the number of bytes written."""
         assert self._file is not None, "begin() comes first"
-        blocks = [block.encode(payload, self.size) for payload in payloads]
-        data = b"".join(blocks)
+        size, parts = self.size, list[bytes]()
+        for payload in payloads:
+            parts += block.head(payload, size), payload
+        data = b"".join(parts)
         self._disk.write_at(self._file, data, self.size)
         self._disk.sync(self._file)
         self.size += len(data)
-        self.groups += len(blocks)
+        self.groups += len(parts) // 2
         return len(data)
 
     def undo(self) -> None:

@@ -76,4 +76,5 @@ def test_durable_position_is_that_of_all_records_up_to_it(
         stream.acknowledge(sequence)
         assert stream.durable == Position().advanced(sequence, _ticks(1, sequence))
     stream.acknowledge(end - 1)
+    assert stream.durable.sequence == end - 1
     assert not stream.pending

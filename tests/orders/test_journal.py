@@ -23,7 +23,7 @@ from mt5bridge.spool import Disk
 from mt5bridge.wire import Halt, SignalStatus, encode
 from tests.bridge.live import wait_until
 from tests.durability.recording import Fault, recording
-from tests.orders.desk import NOON_MSC, order, result, signal
+from tests.orders.desk import NOON_MSC, Office, order, result, signal
 
 RECORDS: list[Record] = [
     Terminal("one", "1@Server", 1, ["EURUSD"]),
@@ -254,6 +254,18 @@ def test_nobody_is_told_of_a_sync_that_failed(tmp_path: Path) -> None:
     assert not syncer.sync() and synced == []
     assert syncer.sync() and synced == [1]
     journal.close()
+
+
+def test_what_somebody_waits_for_goes_to_the_disk_at_once(tmp_path: Path) -> None:
+    """The rest is gathered for a moment."""
+    office = Office(tmp_path / "o.journal")
+    journal = office.journal
+    office.ask(signal(1))
+    assert journal.added.is_set() and not journal.awaited.is_set()
+    office.ask(order(2), durable=True)
+    assert journal.awaited.is_set()
+    journal.sync()
+    assert not journal.awaited.is_set() and not journal.added.is_set()
 
 
 def test_a_thread_syncs_whatever_is_added(tmp_path: Path) -> None:

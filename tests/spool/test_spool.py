@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from mt5bridge.position import Position
+from mt5bridge.records import TICK
 from mt5bridge.server import Settings
 from mt5bridge.spool import (
     GAP,
@@ -30,8 +31,8 @@ from mt5bridge.spool import (
 from mt5bridge.spool.block import PAYLOAD_BYTES_MAX, encode
 from mt5bridge.spool.identity import is_in_ids
 from mt5bridge.spool.segment import header, path_of
-from mt5bridge.spool.spool import Counters
-from mt5bridge.spool.state import Checkpoint, Streams
+from mt5bridge.spool.spool import MUCH_BYTES, Counters
+from mt5bridge.spool.state import Checkpoint, Ends, Streams
 from mt5bridge.troubles import Effect, Troubles
 from tests.durability.recording import Fault, recording
 from tests.spool.groups import (
@@ -174,7 +175,7 @@ def test_a_large_checkpoint_is_read_back(tmp_path: Path) -> None:
     """By the archive too, which reads no more of a segment than it has to."""
     streams = _streams(25_000)
     spool = opened(tmp_path)
-    spool._streams.update(streams)
+    spool._ends = Ends(streams)
     put(spool, 1)
     spool.commit()
     newest = spool.segments()[-1].path
@@ -384,3 +385,14 @@ def test_a_commit_thread_tells_of_a_full_spool_until_there_is_room(tmp_path: Pat
         assert not list(troubles) and spool.durable_ingest == 5
         assert len(turns) == 2
         spool.close()
+
+
+def test_much_that_waits_is_told(tmp_path: Path) -> None:
+    """So that it is not gathered any longer."""
+    spool = opened(tmp_path)
+    put(spool, 1)
+    assert spool.wait(0) and not spool.wait_for_much(0)
+    put(spool, 6, MUCH_BYTES // TICK.itemsize)
+    assert spool.wait_for_much(0)
+    spool.commit()
+    assert not spool.wait_for_much(0) and not spool.wait(0)

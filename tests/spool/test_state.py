@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mt5bridge.position import START
+from mt5bridge.spool import state
 from mt5bridge.spool.group import Group, RecordKind, gap
-from mt5bridge.spool.state import Streams, StreamState, fold
+from mt5bridge.spool.state import Ends, Streams, StreamState, fold
 from mt5bridge.validate import Quality
 from tests.spool.groups import ticks
 
@@ -44,6 +46,34 @@ def test_groups_together_lead_where_each_leads(
     for group in groups:
         fold(alone, [group])
     assert together == alone
+
+
+@given(st.lists(st.tuples(st.booleans(), st.lists(_GROUP, max_size=4)), max_size=4))
+def test_groups_that_come_a_few_at_a_time_lead_where_all_lead(
+    drawn: list[tuple[bool, list[tuple[str, bool, list[tuple[int, int]]]]]],
+) -> None:
+    """Whenever somebody asks for the positions; sequences are known at once."""
+    groups = iter(_groups([one for _, few in drawn for one in few]))
+    ends, plain = Ends({}), Streams()
+    for asks, few in drawn:
+        now = [next(groups) for _ in few]
+        keys = fold(plain, now)
+        assert ends.take(now) == {key: plain[key].sequence for key in keys}
+        assert not asks or ends.streams() == plain
+    assert ends.streams() == plain
+
+
+def test_what_waits_to_be_looked_at_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(state, "_GROUPS_MAX", 3)
+    ends, kept = Ends({}), []
+    for number in range(1, 8):
+        ends.take(
+            [Group(number, RecordKind.TICKS, "demo", ("ticks", "A"), number, ticks([number]))]
+        )
+        kept.append(len(ends._groups))
+    assert kept == [1, 2, 0, 1, 2, 0, 1]
+    (found,) = ends.streams().values()
+    assert found.position == START.advanced(7, ticks([7]))
 
 
 def test_a_gap_moves_the_number_and_not_the_time() -> None:
