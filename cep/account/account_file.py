@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
@@ -39,6 +40,9 @@ MODES = {
     "money": codes.SWAP_MONEY,
     "percent": codes.SWAP_PERCENT,
 }
+Filling = Literal["fok", "ioc", "return"]
+FILLINGS: tuple[Filling, ...] = get_args(Filling)
+_FILLING_CODES = {"fok": codes.FOK, "ioc": codes.IOC, "return": codes.RETURN}
 Day = Literal["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"]
 DAYS: tuple[str, ...] = get_args(Day)
 _DAY = "|".join(DAYS)
@@ -59,6 +63,11 @@ def spans(text: str) -> list[tuple[int, int]]:
         raise ValueError(f"session {text!r}: its times must follow each other, 24:00 at the latest")
     starts = [day * MINUTES_A_DAY for day in range(days[0], days[-1] + 1)]
     return [(MINUTE_MS * (start + first), MINUTE_MS * (start + last)) for start in starts]
+
+
+def _mask(names: Iterable[str]) -> int:
+    """The bits of filling modes."""
+    return sum(1 << _FILLING_CODES[name] for name in set(names))
 
 
 class AccountPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -86,6 +95,8 @@ class SymbolPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     volume_step: Size = 0.0
     stops_level_points: Size = 0.0
     freeze_level_points: Size = 0.0
+    depth_lots: Size = 0.0
+    filling_modes: Annotated[tuple[Filling, ...], msgspec.Meta(min_length=1)] = FILLINGS
     slippage_points: Size = 0.0
     slippage_spread: Size = 0.0
     impact_points: Size = 0.0
@@ -117,6 +128,8 @@ class SymbolPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
             "tick_size": self.tick_size or point,
             "slippage_range_ms": range_ms if self.slippage_range else 0,
             "commission_side": SIDES[self.commission_side],
+            "filling": _FILLING_CODES[self.filling_modes[0]],
+            "filling_modes": _mask(self.filling_modes),
             "swap_mode": MODES[self.swap_mode],
             "sessions": tuple(span for text in self.sessions for span in spans(text)),
             "swap_triple_day": DAYS.index(self.swap_triple_day),

@@ -43,8 +43,8 @@ def _costs(market: Market) -> str:
     names = sorted(market.account.symbols)
     others = "" if OTHERS in names else "; others cost nothing"
     return (
-        "Commission, swap, margin, stop-out, volumes, levels and sessions are those of the "
-        f"account's file: it names {', '.join(names) or 'no symbol'}{others}. No conversion "
+        "Commission, swap, margin, stop-out, volumes, lots offered, levels and sessions are those "
+        f"of the account's file: it names {', '.join(names) or 'no symbol'}{others}. No conversion "
         "between currencies."
     )
 

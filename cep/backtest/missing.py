@@ -52,7 +52,7 @@ def unfilled(signals: int, outcome: Outcome) -> Iterator[str]:
     for order, code in zip(outcome.orders, outcome.retcodes.tolist(), strict=True):
         answers[order.signal][answer_text(code)] += 1
     for name, found in sorted(answers.items()):
-        if answer_text(codes.DONE) not in found:
+        if found.keys().isdisjoint(map(answer_text, codes.WORKED)):
             yield f"no order of the signal {name} was filled: {_counted(found)}"
 
 

@@ -96,7 +96,7 @@ class Trading:
         answers = self._waiting.answers["retcode"]
         is_given = answers != codes.RUNS
         self._retcodes.append((self._waiting.requests["tag"][is_given], answers[is_given]))
-        is_refused = is_given & (answers != codes.DONE)
+        is_refused = is_given & ~np.isin(answers, codes.WORKED)
         self._ended += self._waiting.requests["tag"][is_refused].tolist()
         waiting = self._waiting.requests[~is_given]
         self._waiting = self._broker.waiting(np.concatenate([waiting, requests]))
@@ -206,7 +206,9 @@ class Trading:
         """Why orders were not filled; how many for each reason."""
         found, counts = np.unique(self.retcodes, return_counts=True)
         pairs = zip(found.tolist(), counts.tolist(), strict=True)
-        return Counter({answer_text(code): count for code, count in pairs if code != codes.DONE})
+        return Counter(
+            {answer_text(code): count for code, count in pairs if code not in codes.WORKED}
+        )
 
     def push(self, ticks: Ticks) -> Table:
         """Run over the next ticks; the deals that they made."""

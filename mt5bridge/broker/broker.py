@@ -64,6 +64,9 @@ class Specification:
     Market and stop orders fill worse than the quote: by `slippage_points`, by shares of the spread
     and of the range that bids had in `slippage_range_ms`, by `impact_points` for `impact_lots`, and
     by up to `slippage_random_points` by chance (`slippage.py`).
+
+    A tick offers `depth_lots` to buyers, and as many to sellers. What becomes of an order that
+    wants more says its `filling`, one of the `filling_modes`.
     """
 
     point: float
@@ -91,6 +94,9 @@ class Specification:
     slippage_range_ms: int = 0
     slippage_random_points: float = 0.0
     slippage_seed: int = 0
+    depth_lots: float = 0.0
+    filling: int = codes.FOK
+    filling_modes: int = codes.ALL_FILLINGS
 
 
 @dataclass(frozen=True, slots=True)

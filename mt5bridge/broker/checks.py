@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from mt5bridge.broker.codes import (
+    AS_USUAL,
     BUY,
     BUY_LIMIT,
     BUY_STOP_LIMIT,
     DEAL,
+    FOK,
     FROZEN,
     INVALID,
     INVALID_CLOSE_VOLUME,
     INVALID_EXPIRATION,
+    INVALID_FILL,
     INVALID_ORDER,
     INVALID_PRICE,
     INVALID_STOPS,
@@ -21,11 +24,13 @@ from mt5bridge.broker.codes import (
     PENDING,
     POSITION_CLOSED,
     PRICE_OFF,
+    REJECT,
+    RETURN,
     SELL,
     SELL_LIMIT,
     SELL_STOP_LIMIT,
 )
-from mt5bridge.broker.fills import side_of
+from mt5bridge.broker.fills import offered_lots, side_of
 from mt5bridge.broker.find import order_row, position_in, position_row
 from mt5bridge.broker.money import half_away, margin_of, on_grid, profit_of
 from mt5bridge.broker.sessions import is_open
@@ -49,6 +54,8 @@ def check_open(state: State, request: Record) -> int:
         return PRICE_OFF
     refusal = check_volume(symbol, request["lots"])
     if refusal == 0:
+        refusal = check_filling(symbol, request)
+    if refusal == 0:
         refusal = check_position(state, request)
     if refusal == 0:
         refusal = check_price(state, request, kind)
@@ -68,6 +75,27 @@ def check_volume(symbol: Record, lots: float) -> int:
         if abs(count - half_away(count)) >= 1e-6:
             return INVALID_VOLUME
     return 0
+
+
+def check_filling(symbol: Record, request: Record) -> int:
+    """Pending orders may always rest; a market order that wants all or nothing needs all."""
+    filling = filling_of(symbol, request)
+    is_market = request["action"] == DEAL
+    if filling < FOK or filling > RETURN:
+        return INVALID_FILL
+    is_allowed = (symbol["filling_modes"] >> filling) & 1 == 1
+    if not is_allowed and (is_market or filling != RETURN):
+        return INVALID_FILL
+    if not is_market or filling != FOK:
+        return 0
+    return REJECT if request["lots"] > offered_lots(symbol, request["type"]) + _EPSILON else 0
+
+
+def filling_of(symbol: Record, request: Record) -> int:
+    """What a request says, else pending orders rest and others are as the symbol's."""
+    if request["filling"] != AS_USUAL:
+        return int(request["filling"])
+    return RETURN if request["action"] == PENDING else int(symbol["filling"])
 
 
 def check_position(state: State, request: Record) -> int:
@@ -230,13 +258,14 @@ def is_order_frozen(state: State, row: int) -> bool:
     market = symbol["ask"] if buys else symbol["bid"]
     is_below = (order["type"] in (BUY_LIMIT, SELL_LIMIT)) == buys
     distance = market - order["price"] if is_below else order["price"] - market
-    return bool(frozen > 0.0 and market > 0.0 and distance <= frozen + _EPSILON)
+    is_free = order["works"] == 1 or frozen <= 0.0
+    return bool(not is_free and market > 0.0 and distance <= frozen + _EPSILON)
 
 
 def check_change(state: State, request: Record) -> int:
     """Of a change of a pending order; the request has the order's symbol."""
     row = order_row(state, request["order"])
-    if row < 0:
+    if row < 0 or state.orders[row]["works"] == 1:
         return INVALID_ORDER
     order = state.orders[row]
     is_same = _same(order["price"], request["price"]) and _same(order["sl"], request["sl"])

@@ -20,6 +20,14 @@ SELL_STOP = 5
 BUY_STOP_LIMIT = 6
 SELL_STOP_LIMIT = 7
 
+# What becomes of lots that the market does not offer: one above ENUM_ORDER_TYPE_FILLING, so that 0
+# leaves it to the symbol
+AS_USUAL = 0
+FOK = 1
+IOC = 2
+RETURN = 3
+ALL_FILLINGS = 1 << FOK | 1 << IOC | 1 << RETURN
+
 # ENUM_DEAL_ENTRY
 IN = 0
 OUT = 1
@@ -50,6 +58,7 @@ SATURDAY = 6
 
 # TRADE_RETCODE_*
 RUNS = 0  # not yet answered
+REJECT = 10_006
 CANCELLED = 10_007
 PLACED = 10_008
 DONE = 10_009
@@ -64,12 +73,20 @@ PRICE_OFF = 10_021
 INVALID_EXPIRATION = 10_022
 NO_CHANGES = 10_025
 FROZEN = 10_029
+INVALID_FILL = 10_030
 INVALID_ORDER = 10_035
 POSITION_CLOSED = 10_036
 INVALID_CLOSE_VOLUME = 10_038
 
+WORKED = (PLACED, DONE, DONE_PARTIAL)
+"""Answers to requests that were not refused."""
+
 TEXTS = {
+    REJECT: "not so many lots are offered",
+    CANCELLED: "no lots are offered",
+    PLACED: "works on",
     DONE: "done",
+    DONE_PARTIAL: "done in part",
     INVALID: "invalid request",
     INVALID_VOLUME: "invalid volume",
     INVALID_PRICE: "invalid price",
@@ -80,6 +97,7 @@ TEXTS = {
     INVALID_EXPIRATION: "came too late",
     NO_CHANGES: "nothing to change",
     FROZEN: "too near to the market to be changed",
+    INVALID_FILL: "no such filling mode for this symbol",
     INVALID_ORDER: "no such order",
     POSITION_CLOSED: "no such position",
     INVALID_CLOSE_VOLUME: "more to close than the position has",

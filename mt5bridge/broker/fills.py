@@ -9,9 +9,12 @@ from mt5bridge.broker.codes import (
     BY_TARGET,
     ENTRY_SIDE,
     EXIT_SIDE,
+    FOK,
     IN,
     INOUT,
+    IOC,
     OUT,
+    RETURN,
     SELL,
     SELL_LIMIT,
 )
@@ -27,6 +30,9 @@ from mt5bridge.broker.money import money, profit_of, stepped, tidy
 from mt5bridge.broker.nights import day_of
 from mt5bridge.broker.slippage import slippage_of
 from mt5bridge.broker.state import Record, State
+
+FAR = 1e300
+"""More than any lots or price."""
 
 
 def side_of(kind: int) -> int:
@@ -49,6 +55,8 @@ def new_order(state: State, symbol: int, kind: int, lots: float, tag: int) -> in
     order["reason"] = BY_EXPERT
     order["magic"] = 0
     order["position"] = 0
+    order["filling"] = IOC  # a level that is not met whole is met again
+    order["works"] = 0
     order["expires_msc"] = 0
     order["price"] = 0.0
     order["limit_price"] = 0.0
@@ -71,24 +79,63 @@ def fill_price(state: State, order: Record, lots: float) -> float:
     return float(market + slipped if buys else market - slipped)
 
 
-def work(state: State, row: int) -> None:
-    """Fill the order of a row, in parts, and end it."""
+def offered_lots(symbol: Record, kind: int) -> float:
+    """What is left of the lots that the newest tick offers to an order of this type."""
+    if symbol["depth_lots"] <= 0.0:
+        return FAR
+    taken = symbol["ask_taken"] if side_of(kind) > 0 else symbol["bid_taken"]
+    return stepped(symbol, max(0.0, tidy(symbol["depth_lots"] - taken)))
+
+
+def take(symbol: Record, kind: int, lots: float) -> None:
+    """Lots that an order of this type has left for nobody else at this tick."""
+    if side_of(kind) > 0:
+        symbol["ask_taken"] += lots
+    else:
+        symbol["bid_taken"] += lots
+
+
+def work(state: State, row: int) -> float:
+    """Fill the order of a row as far as lots are offered; the lots that were dealt.
+
+    What is left of it waits for ticks that offer more (RETURN), else it ends here. One that wants
+    all or nothing (FOK) has no deal where not all is offered.
+    """
     order = state.orders[row]
     symbol = state.symbols[order["symbol"]]
-    lots = order["lots"]
+    lots, offered = order["lots"], offered_lots(symbol, order["type"])
+    is_starved = lots > offered + 1e-9
+    if is_starved:
+        lots = 0.0 if order["filling"] == FOK else offered
+    filled = fill_in_shares(state, order, lots)
+    if symbol["depth_lots"] > 0.0:
+        take(symbol, order["type"], filled)
+    if is_starved and order["filling"] == RETURN and filled >= lots:
+        order["lots"] = tidy(order["lots"] - filled)
+        order["works"] = 1
+    else:
+        remove_order(state, row)
+    return filled
+
+
+def fill_in_shares(state: State, order: Record, lots: float) -> float:
+    """Deals in the shares of the account, all at one price; the lots that were dealt."""
+    if lots <= 0.0:
+        return 0.0
+    symbol = state.symbols[order["symbol"]]
     price = fill_price(state, order, lots)
-    shares, filled = 0.0, 0.0
+    shares, asked, filled = 0.0, 0.0, 0.0
     for at in range(len(state.fills)):
         shares += state.fills[at]
         is_last = at == len(state.fills) - 1
-        part = tidy((lots if is_last else stepped(symbol, lots * shares + 1e-9)) - filled)
+        part = tidy((lots if is_last else stepped(symbol, lots * shares + 1e-9)) - asked)
         if part > 0.0:
-            fill(state, order, part, price)
-            filled = tidy(filled + part)
-    remove_order(state, row)
+            filled = tidy(filled + fill(state, order, part, price))
+            asked = tidy(asked + part)
+    return filled
 
 
-def fill(state: State, order: Record, lots: float, price: float) -> None:
+def fill(state: State, order: Record, lots: float, price: float) -> float:
     """One deal of an order; fewer lots when the position to be closed has become smaller."""
     account = state.account[0]
     closes = account["hedging"] == 1 and order["position"] != 0
@@ -97,7 +144,7 @@ def fill(state: State, order: Record, lots: float, price: float) -> None:
     else:
         row = position_in(state, order["symbol"])
     if closes and row < 0:
-        return
+        return 0.0
     side = side_of(order["type"])
     if closes:
         lots = min(lots, state.positions[row]["lots"])
@@ -111,6 +158,7 @@ def fill(state: State, order: Record, lots: float, price: float) -> None:
     deal["commission"] = commission_of(state, deal)
     gained = deal["profit"] + deal["swap"] + deal["commission"]
     account["balance"] = money(account, account["balance"] + gained)
+    return float(lots)
 
 
 def new_deal(state: State, order: Record, lots: float, price: float) -> Record:

@@ -6,37 +6,44 @@ from mt5bridge.broker.checks import (
     check_change,
     check_levels,
     check_open,
+    filling_of,
     is_order_frozen,
     is_position_frozen,
 )
 from mt5bridge.broker.codes import (
     BUY,
     BUY_STOP_LIMIT,
+    CANCELLED,
     CLOSE,
     DEAL,
     DONE,
+    DONE_PARTIAL,
+    FOK,
     FROZEN,
     INVALID,
     INVALID_EXPIRATION,
     INVALID_ORDER,
     INVALID_VOLUME,
+    IOC,
     MARKET_CLOSED,
     MODIFY,
     PENDING,
+    PLACED,
     POSITION_CLOSED,
     PRICE_OFF,
+    REJECT,
     REMOVE,
     SELL,
     SELL_STOP_LIMIT,
     SLTP,
 )
-from mt5bridge.broker.fills import new_order, side_of, work
+from mt5bridge.broker.fills import FAR, new_order, offered_lots, side_of, work
 from mt5bridge.broker.find import order_row, position_in, position_row, remove_order
 from mt5bridge.broker.holdings import held
 from mt5bridge.broker.money import snapped, stepped
 from mt5bridge.broker.sessions import is_open
 from mt5bridge.broker.state import Record, State
-from mt5bridge.broker.ticks import FAR, side_price, watch
+from mt5bridge.broker.ticks import side_price, watch
 
 
 def execute(state: State, request: Record, answer: Record) -> None:
@@ -112,15 +119,27 @@ def open_order(state: State, request: Record, answer: Record) -> int:
     order["magic"] = request["magic"]
     order["sl"] = request["sl"]
     order["tp"] = request["tp"]
+    order["expires_msc"] = request["expires_msc"]
+    order["filling"] = filling_of(state.symbols[request["symbol"]], request)
     if request["action"] == PENDING:
         order["price"] = request["price"]
         order["limit_price"] = request["limit_price"]
-        order["expires_msc"] = request["expires_msc"]
     else:
         order["position"] = request["position"]
         order["price"] = side_price(state.symbols[request["symbol"]], request["type"])
-        work(state, row)
+        before = state.account[0]["orders"]
+        filled = work(state, row)
+        if state.account[0]["orders"] == before:
+            return PLACED
+        return ending_of(filled, request["lots"])
     return DONE
+
+
+def ending_of(filled: float, lots: float) -> int:
+    """The return code of an order that has ended, with so much of its lots dealt."""
+    if filled >= lots - 1e-9:
+        return DONE
+    return DONE_PARTIAL if filled > 0.0 else CANCELLED
 
 
 def change_levels(state: State, request: Record) -> int:
@@ -158,14 +177,16 @@ def change_order(state: State, request: Record, answer: Record) -> int:
 def close(state: State, request: Record, answer: Record) -> int:
     """Close a position by its ticket, or what a magic number holds of a symbol, oldest first.
 
-    Zero lots are all of it. Positions that are frozen stay.
+    Zero lots are all of it. Positions that are frozen stay, and what nobody takes: no order of this
+    kind waits, whatever the filling mode; where it is all or nothing, that is said of a position.
     """
     rest = FAR
     if request["lots"] > 0.0:
         rest = stepped(state.symbols[request["symbol"]], request["lots"])
         if rest <= 0.0:
             return INVALID_VOLUME
-    has_closed, has_frozen, row = False, False, 0
+    has_closed, has_frozen, has_left, row = False, False, False, 0
+    filling = IOC
     while row < state.account[0]["positions"] and rest > 0.0:
         ticket = state.positions[row]["ticket"]
         lots = min(rest, closable(state, request, state.positions[row]))
@@ -179,14 +200,23 @@ def close(state: State, request: Record, answer: Record) -> int:
                 has_frozen = True
                 row += 1
                 continue
-            answer["order"] = _close_lots(state, request, row, lots)
+            filling = filling_of(symbol, request)
+            offered = offered_lots(symbol, SELL if state.positions[row]["side"] > 0 else BUY)
+            if offered <= 0.0 or (filling == FOK and lots > offered + 1e-9):
+                has_left = True
+                row += 1
+                continue
+            answer["order"] = _close_lots(state, request, row, min(lots, offered))
             has_closed = True
-            rest -= lots
+            has_left = has_left or lots > offered + 1e-9
+            rest -= min(lots, offered)
         if row < state.account[0]["positions"] and state.positions[row]["ticket"] == ticket:
             row += 1
     answer["left"] = rest if rest < FAR / 2.0 else 0.0
     if has_closed:
-        return DONE
+        return DONE_PARTIAL if has_left else DONE
+    if has_left:
+        return REJECT if filling == FOK else CANCELLED
     return FROZEN if has_frozen else POSITION_CLOSED
 
 

@@ -25,6 +25,9 @@ SYMBOL = np.dtype(
         ("volume_min", "<f8"),
         ("volume_max", "<f8"),  # 0: no limit
         ("volume_step", "<f8"),  # 0: any lots
+        ("depth_lots", "<f8"),  # that a tick offers to buyers, and as many to sellers; 0: any
+        ("filling", "<i8"),  # of orders that say none: codes.FOK and so on
+        ("filling_modes", "<i8"),  # those allowed: bits of these numbers
         ("stops_level_points", "<f8"),
         ("freeze_level_points", "<f8"),
         # market and stop orders fill so much worse than the quote (slippage.py)
@@ -46,6 +49,8 @@ SYMBOL = np.dtype(
         ("swap_triple_day", "<i8"),  # whose night counts three times
         ("bid", "<f8"),
         ("ask", "<f8"),
+        ("bid_taken", "<f8"),  # lots that were dealt with at this tick: by sellers,
+        ("ask_taken", "<f8"),  # and by buyers
         # of bids in the newest period of `slippage_range_ms`, its number, and the one before
         ("range_period", "<i8"),
         ("range_low", "<f8"),
@@ -108,6 +113,8 @@ ORDER = np.dtype(
         ("magic", "<i8"),
         ("tag", "<i8"),
         ("position", "<i8"),  # hedging: the ticket of the one it closes
+        ("filling", "<i8"),
+        ("works", "<i8"),  # 1: it waits for ticks to offer the rest of its lots
         ("expires_msc", "<i8"),  # 0: never
         ("lots", "<f8"),
         ("price", "<f8"),
@@ -157,11 +164,12 @@ REQUEST = np.dtype(
         ("tag", "<i8"),  # the caller's name for it, above 0
         ("action", "<i8"),
         ("type", "<i8"),
+        ("filling", "<i8"),
         ("symbol", "<i8"),
         ("magic", "<i8"),
         ("order", "<i8"),
         ("position", "<i8"),
-        ("expires_msc", "<i8"),  # of a pending order; 0: never
+        ("expires_msc", "<i8"),  # of a pending order, or what is left of one; 0: never
         ("after", "<i8"),  # a tick behind this place may execute it, at this time or later
         ("earliest_msc", "<i8"),
         ("valid_until_msc", "<i8"),  # later it is refused; 0: never

@@ -15,13 +15,12 @@ from mt5bridge.broker.codes import (
     SELL,
     SELL_LIMIT,
 )
-from mt5bridge.broker.fills import new_order, side_of, work
+from mt5bridge.broker.fills import FAR, new_order, offered_lots, side_of, work
 from mt5bridge.broker.find import remove_order
 from mt5bridge.broker.nights import night_msc, pass_nights
 from mt5bridge.broker.sessions import is_open
 from mt5bridge.broker.state import Record, State
 
-FAR = 1e300
 NEVER_MSC = 1 << 62
 
 
@@ -34,6 +33,8 @@ def on_tick(state: State, row: int, time_msc: int, bid: float, ask: float) -> No
     is_due = time_msc >= account["due_msc"]
     if not is_due and not _beyond(symbol, bid, ask):
         return
+    symbol["bid_taken"] = 0.0
+    symbol["ask_taken"] = 0.0
     if is_due:
         pass_nights(state)
         expire(state, time_msc)
@@ -60,8 +61,15 @@ def expire(state: State, time_msc: int) -> None:
             row += 1
 
 
+def is_at_market(order: Record) -> bool:
+    """Whether any price does: it has only not been filled whole."""
+    return bool(order["works"] == 1 and order["type"] not in (BUY_LIMIT, SELL_LIMIT))
+
+
 def is_reached(order: Record, symbol: Record) -> bool:
     kind, price = order["type"], order["price"]
+    if is_at_market(order):
+        return True
     if kind == BUY_LIMIT:
         return bool(symbol["ask"] <= price)
     if kind == SELL_LIMIT:
@@ -77,7 +85,10 @@ def trigger_orders(state: State, symbol: int) -> None:
         order = state.orders[row]
         is_met = order["symbol"] == symbol and is_reached(order, state.symbols[symbol])
         if is_met and order["type"] < BUY_STOP_LIMIT:
+            before = state.account[0]["orders"]
             work(state, row)
+            if state.account[0]["orders"] == before:
+                row += 1
             continue
         if is_met:  # it waits for its limit from the next tick on
             order["type"] = BUY_LIMIT if order["type"] == BUY_STOP_LIMIT else SELL_LIMIT
@@ -102,7 +113,7 @@ def trigger_levels(state: State, symbol: int) -> None:
 
 
 def close_position(state: State, row: int, reason: int, price: float) -> None:
-    """The server closes a position whole."""
+    """The server closes a position as far as lots are offered."""
     position = state.positions[row]
     kind = SELL if position["side"] > 0 else BUY
     at = new_order(state, position["symbol"], kind, position["lots"], 0)
@@ -116,15 +127,22 @@ def close_position(state: State, row: int, reason: int, price: float) -> None:
 
 
 def stop_out(state: State) -> None:
-    """Close the position with the greatest loss, until the margin is covered as far as it must."""
+    """Close the position with the greatest loss, until the margin is covered as far as it must, or
+    nobody offers lots.
+    """
     account = state.account[0]
     while account["stop_out_percent"] > 0.0 and account["positions"] > 0 and is_short(state):
-        worst, least = 0, 0.0
+        worst, least = -1, 0.0
         for row in range(account["positions"]):
             position = state.positions[row]
-            gain = gain_of(account, state.symbols[position["symbol"]], position)
-            if row == 0 or gain < least:
+            symbol = state.symbols[position["symbol"]]
+            if offered_lots(symbol, SELL if position["side"] > 0 else BUY) <= 0.0:
+                continue
+            gain = gain_of(account, symbol, position)
+            if worst < 0 or gain < least:
                 worst, least = row, gain
+        if worst < 0:
+            return
         close_position(state, worst, BY_STOP_OUT, state.positions[worst]["sl"])
 
 
@@ -145,6 +163,8 @@ def watch(state: State) -> None:
         symbol["ask_low"] = -1.0
         symbol["bid_high"] = FAR
         symbol["ask_high"] = FAR
+        if symbol["bid_taken"] > 0.0 or symbol["ask_taken"] > 0.0:
+            symbol["bid_low"] = FAR  # the next tick offers anew
     for row in range(account["positions"]):
         _watch_position(state, state.positions[row])
     for row in range(account["orders"]):
@@ -209,7 +229,9 @@ def _watch_order(state: State, order: Record) -> None:
     kind, price = order["type"], order["price"]
     if order["expires_msc"] != 0:
         account["due_msc"] = min(account["due_msc"], order["expires_msc"])
-    if kind == BUY_LIMIT:
+    if is_at_market(order):
+        symbol["bid_low"] = FAR
+    elif kind == BUY_LIMIT:
         symbol["ask_low"] = max(symbol["ask_low"], price)
     elif kind == SELL_LIMIT:
         symbol["bid_high"] = min(symbol["bid_high"], price)

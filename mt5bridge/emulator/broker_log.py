@@ -59,7 +59,7 @@ class Outcome(IntEnum):
 class Order:
     """A state of an order; `place` is 0 while it works, 1 in history."""
 
-    layout: ClassVar[str] = "Qqqq qQQ ddddd iiiii HH B B sss"
+    layout: ClassVar[str] = "Qqqq qQQ dddddd iiiii HH B B sss"
     ticket: int
     time_setup_msc: int
     time_done_msc: int
@@ -70,6 +70,7 @@ class Order:
     volume_initial: float
     volume_current: float
     price_open: float
+    price_stoplimit: float
     sl: float
     tp: float
     type: int

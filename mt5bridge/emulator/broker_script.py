@@ -37,6 +37,7 @@ SHARES = (
 )
 # Keys whose value is any number from 0 on.
 AMOUNTS = (
+    "depth_lots",
     "commission",
     "limit_orders",
     "requests_per_second",

@@ -178,10 +178,10 @@ class Account:
         tag = len(self._wishes)
         request = self._completed(wish, wish.request(tag, self._rows[name]))
         answer = self._broker.execute(request)
-        if answer["retcode"] != codes.DONE:
-            return self._refuse(wish, int(answer["retcode"]))
+        retcode, ticket = int(answer["retcode"]), int(answer["order"])
+        if retcode not in codes.WORKED:
+            return self._refuse(wish, retcode)
         if request["action"] == codes.PENDING:
-            ticket = int(answer["order"])
             self._standing[ticket] = tag
             return self._say(
                 wish, SignalStatus.PLACED, codes.PLACED, "", ticket,
@@ -189,9 +189,23 @@ class Account:
             )  # fmt: skip
         if request["action"] in (codes.SLTP, codes.MODIFY, codes.REMOVE):
             ended = self._ended()
-            done = self._say(wish, SignalStatus.EXECUTED, codes.DONE, "", int(answer["order"]))
+            done = self._say(wish, SignalStatus.EXECUTED, codes.DONE, "", ticket)
             return [*ended, *done]
-        return self._book()
+        return self._dealt(wish, tag, retcode, ticket)
+
+    def _dealt(self, wish: Wish, tag: int, retcode: int, ticket: int) -> list[SignalResult]:
+        """What came of a market order at once: all, a part, or a part and more to come."""
+        if retcode == codes.PLACED:
+            self._standing[ticket] = tag
+            stands = self._say(wish, SignalStatus.PLACED, codes.PLACED, "", ticket)
+            return [*stands, *self._book()]
+        if retcode == codes.DONE:
+            return self._book()
+        parts = self._book(cut=tag)
+        return [
+            *parts,
+            *self._say(wish, SignalStatus.CANCELLED, codes.CANCELLED, _CANCELLED, ticket),
+        ]
 
     def _completed(self, wish: Wish, request: Record) -> Record:
         """With the order's time; what a change does not name stays as it is."""
@@ -206,15 +220,20 @@ class Account:
                 request["action"], request["expires_msc"] = codes.MODIFY, found["expires_msc"]
         return request
 
-    def _book(self) -> list[SignalResult]:
-        """The broker's new deals, and what they say of the requests that caused them."""
+    def _book(self, cut: int = 0) -> list[SignalResult]:
+        """The broker's new deals, and what they say of the requests that caused them; the rest of
+        that with the tag `cut` is cancelled.
+        """
         rows = self._broker.take_deals()
+        standing = set(self._broker.orders["ticket"].tolist())
         self.deals = np.concatenate([self.deals, as_deals(rows, self._symbols, self._wishes)])
         results = []
         for at, row in enumerate(rows):
             if tag := int(row["tag"]):
-                is_last = tag not in rows["tag"][at + 1 :]
-                self._standing.pop(int(row["order"]), None)
+                goes_on = tag == cut or int(row["order"]) in standing
+                is_last = not goes_on and tag not in rows["tag"][at + 1 :]
+                if is_last:
+                    self._standing.pop(int(row["order"]), None)
                 results += self._say(
                     self._wishes[tag - 1],
                     SignalStatus.EXECUTED if is_last else SignalStatus.PARTIAL,

@@ -44,6 +44,8 @@ volume_max = 50
 volume_step = 0.01
 stops_level_points = 3
 freeze_level_points = 2
+depth_lots = 2.5
+filling_modes = ["ioc", "return"]
 slippage_points = 4
 slippage_spread = 0.25
 impact_points = 2
@@ -91,14 +93,14 @@ def test_every_key_reaches_the_broker(tmp_path: Path) -> None:
         codes.SWAP_PERCENT, -1.5, 0.5, 5,
         tuple((60_000 * first, 60_000 * end) for first, end in
               ((1_500, 2_880), (2_940, 4_320), (7_200, 8_579))),
-        *SLIPPING.values(),
+        *SLIPPING.values(), 2.5, codes.IOC, 1 << codes.IOC | 1 << codes.RETURN,
     )  # fmt: skip
     assert market.specification("XAUUSD", 0.01) == Specification(
         0.01, 0.01, slippage_points=9.0, commission_per_lot=1.0
     )
     assert found.points == {"EURUSD": 1e-5}
     said = {name.replace("_seconds", "_ms") for name in SymbolPart.__struct_fields__}
-    assert said == set(Specification.__dataclass_fields__)
+    assert said | {"filling"} == set(Specification.__dataclass_fields__)
 
 
 def test_the_risk_guard_has_its_limits(tmp_path: Path) -> None:

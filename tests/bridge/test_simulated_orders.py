@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mt5bridge.broker import codes
 from mt5bridge.clock import Now
 from mt5bridge.records import TICK, DealEntry, DealType, text_of
 from mt5bridge.simulator import Account, Terminal, simulated_symbol, simulated_terminal
+from mt5bridge.simulator.account import specification
 from mt5bridge.wire import (
     Account as AccountFrame,
 )
@@ -52,6 +54,15 @@ def market(fills: tuple[float, ...] = (1.0,)) -> Account:
     return account
 
 
+def thin(filling: int) -> Account:
+    """As `market`, where a tick offers 0.2 lots, of 0.5 that are wanted."""
+    account = Account()
+    symbol = simulated_symbol("EURUSD")
+    account.add(symbol, replace(specification(symbol), depth_lots=0.2, filling=filling))
+    quote(account, 1.25, 1.5)
+    return account
+
+
 def statuses(results: list[SignalResult]) -> list[SignalStatus]:
     return [result.status for result in results]
 
@@ -63,6 +74,33 @@ def test_a_market_order_has_its_prices_and_magic() -> None:
     (deal,) = account.deals
     assert (deal["sl"], deal["tp"], deal["magic"]) == (1.0, 2.0, 42)
     assert bytes(deal["comment"]).startswith(b"%016x by hand" % _BUY.id)
+
+
+def test_what_nobody_offers_is_refused_cancelled_or_works_on() -> None:
+    """As the filling mode says: all or nothing, a part, or the rest at later ticks."""
+    wanted = replace(_BUY, lots=0.5)
+    (refused,) = thin(codes.FOK).execute(wanted)
+    assert (refused.status, refused.retcode) == (SignalStatus.REJECTED, codes.REJECT)
+    part, rest = thin(codes.IOC).execute(wanted)
+    assert (part.status, part.lots, part.retcode) == (SignalStatus.PARTIAL, 0.2, codes.DONE_PARTIAL)
+    assert (rest.status, rest.retcode) == (SignalStatus.CANCELLED, codes.CANCELLED)
+    account = thin(codes.RETURN)
+    stands, first = account.execute(wanted)
+    assert (stands.status, first.status) == (SignalStatus.PLACED, SignalStatus.PARTIAL)
+    (second,), (last,) = (quote(account, 1.25, 1.5, after) for after in (1, 2))
+    assert [(one.status, one.lots) for one in (second, last)] == [
+        (SignalStatus.PARTIAL, 0.2), (SignalStatus.EXECUTED, 0.1),
+    ]  # fmt: skip
+    assert not quote(account, 1.25, 1.5, 3) and account.orders == 0
+
+
+def test_the_rest_that_works_on_is_taken_back_with_the_kill_switch() -> None:
+    account = thin(codes.RETURN)
+    account.execute(replace(_BUY, lots=0.5))
+    (ended,) = account.halt("enough")
+    assert (ended.status, account.orders) == (SignalStatus.CANCELLED, 0)
+    closed, rest = account.execute(replace(_CLOSE, id=_CLOSE.id + 1)), account.positions
+    assert statuses(closed) == [SignalStatus.EXECUTED] and rest == 0
 
 
 def test_a_position_is_closed_in_part_and_by_ticket() -> None:

@@ -2,9 +2,9 @@
 //
 //   session MODE LEVERAGE BALANCE   a new account; MODE is ENUM_ACCOUNT_MARGIN_MODE
 //   set KEY=VALUE                   a setting of the broker
-//   symbol NAME POINT CONTRACT MIN MAX STEP STOPS FREEZE
+//   symbol NAME POINT CONTRACT MIN MAX STEP STOPS FREEZE EXECUTION FILLING_MODES
 //   tick NAME MSC BID ASK
-//   request ACTION TYPE NAME LOTS PRICE SL TP ORDER POSITION MAGIC EXPIRATION_S
+//   request ACTION TYPE NAME LOTS PRICE SL TP ORDER POSITION MAGIC EXPIRATION_S STOPLIMIT FILLING
 //   end                             prints what came of the session
 #include "broker/broker.hpp"
 #include "broker/enums.hpp"
@@ -70,10 +70,10 @@ void begin(Session& session, std::istream& words, const std::string& log) {
 void add_symbol(Market& market, std::istream& words) {
   SymbolFacts known;
   words >> known.name >> known.point >> known.contract_size >> known.volume_min >>
-      known.volume_max >> known.volume_step >> known.stops_level >> known.freeze_level;
+      known.volume_max >> known.volume_step >> known.stops_level >> known.freeze_level >>
+      known.execution >> known.filling_modes;
   known.tick_size = known.point;
   known.currency_profit = known.currency_margin = "USD";
-  known.filling_modes = 3;
   market.facts[known.name] = known;
 }
 
@@ -90,8 +90,9 @@ void tick(Session& session, std::istream& words) {
 void request(Session& session, std::istream& words) {
   Request asked;
   words >> asked.action >> asked.type >> asked.symbol >> asked.volume >> asked.price >> asked.sl >>
-      asked.tp >> asked.order >> asked.position >> asked.magic >> asked.expiration_s;
-  asked.filling = asked.action == TRADE_ACTION_DEAL ? ORDER_FILLING_FOK : ORDER_FILLING_RETURN;
+      asked.tp >> asked.order >> asked.position >> asked.magic >> asked.expiration_s >>
+      asked.stoplimit >> asked.filling;
+  asked.deviation = 1'000'000'000;  // the price of a market order is never too far away
   asked.time_type = asked.expiration_s > 0 ? ORDER_TIME_SPECIFIED : ORDER_TIME_GTC;
   Answer answer;
   session.broker->send(asked, answer, false);

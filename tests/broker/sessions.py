@@ -8,8 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from mt5bridge.broker import REQUEST, Broker, Specification, Terms
-from mt5bridge.broker.codes import BUY_LIMIT, DEAL, MODIFY, PENDING, REMOVE, SELL_STOP, SLTP
+from mt5bridge.broker import REQUEST, Broker, Specification, Terms, codes
+from mt5bridge.broker.codes import (
+    BUY_LIMIT,
+    DEAL,
+    MODIFY,
+    PENDING,
+    REMOVE,
+    SELL_STOP,
+    SELL_STOP_LIMIT,
+    SLTP,
+)
 
 BASE = 1 << 32
 """The emulated broker's order tickets begin behind it, ours at 1."""
@@ -19,6 +28,8 @@ SIZES = (1e-5, 0.01)
 MIDDLES = (1.1, 1900.0)
 CONTRACTS = (100_000.0, 100.0)
 HEDGING = 2
+INSTANT, AT_MARKET = 1, 2
+"""ENUM_SYMBOL_TRADE_EXECUTION: all filling modes are allowed, or those that the symbol names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +55,8 @@ class Asked:
     position: int
     magic: int
     expires_s: int
+    limit_price: float
+    filling: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +70,9 @@ class Session:
     stops_level: int
     freeze_level: int
     open_ms: tuple[int, int]
+    depth_lots: float
+    execution: int
+    filling_modes: int
     steps: tuple[Tick | Asked, ...]
 
 
@@ -70,6 +86,7 @@ class _Maker:
         self.time_msc = 1_000_000
         self.made = 0
         self.levels = self.chosen(0, 0, 4)
+        self.fills_in_part = self.chosen(False, True)
 
     def chosen(self, *values: Any) -> Any:
         return values[int(self.random.integers(len(values)))]
@@ -100,7 +117,7 @@ class _Maker:
     def asked(self) -> Asked:
         symbol = self.chosen(0, 0, 1)
         action = self.chosen(DEAL, DEAL, DEAL, PENDING, PENDING, SLTP, MODIFY, REMOVE)
-        kind = self.between(0, 1) if action == DEAL else self.between(BUY_LIMIT, SELL_STOP)
+        kind = self.between(0, 1) if action == DEAL else self.between(BUY_LIMIT, SELL_STOP_LIMIT)
         sign = 1 if kind % 2 == 0 else -1
         at = self.bids[symbol] + (self.spreads[symbol] if sign > 0 else 0)
         price = 0.0
@@ -108,12 +125,17 @@ class _Maker:
             side = -sign if kind < 4 else sign
             price = self.near(symbol, at, side, 0.02)
             at = price / SIZES[symbol]
+        limit = 0.0
+        if kind > SELL_STOP or (action == MODIFY and self.random.random() < 0.2):
+            limit = self.near(symbol, at, -sign, 0.05)
+            at = limit / SIZES[symbol] if kind > SELL_STOP else at
         self.made += action in (DEAL, PENDING)
         return Asked(
             action, kind, symbol, self.chosen(0.1, 0.1, 0.2, 0.3, 0.01, 1.0, 0.0, 0.015, 500.0),
             price, self.near(symbol, at, -sign), self.near(symbol, at, sign),
             order=self.between(0, self.made + 2), position=self.ticket(action),
-            magic=self.between(0, 2), expires_s=self.expiry(),
+            magic=self.between(0, 2), expires_s=self.expiry(), limit_price=limit,
+            filling=self.between(0, 2) if self.fills_in_part else (0 if action == DEAL else 2),
         )  # fmt: skip
 
     def ticket(self, action: int) -> int:
@@ -141,7 +163,8 @@ def session(seed: int, length: int = 60) -> Session:
         maker.chosen(0, HEDGING), maker.chosen(100, 100, 500, 30),
         maker.chosen(10_000.0, 1e6, 400.0, 400.0), maker.chosen(0.0, 3.5, 0.07),
         maker.chosen(0, 0, 2), maker.chosen(0, 60, 150, 175), maker.levels, maker.chosen(0, 0, 3),
-        maker.opening(), tuple(steps),
+        maker.opening(), maker.chosen(0.15, 0.3, 0.05) if maker.fills_in_part else 0.0,
+        maker.chosen(INSTANT, AT_MARKET), maker.chosen(3, 3, 1, 2), tuple(steps),
     )  # fmt: skip
 
 
@@ -151,10 +174,11 @@ def as_lines(found: Session) -> Iterator[str]:
     yield f"set commission={found.commission}"
     yield f"set slippage_points={found.slippage_points}"
     yield f"set stop_out={found.stop_out_percent}"
+    yield f"set depth_lots={found.depth_lots}"
     for name, size, contract in zip(NAMES, SIZES, CONTRACTS, strict=True):
         yield (
             f"symbol {name} {size!r} {contract} 0.01 100 0.01 "
-            f"{found.stops_level} {found.freeze_level}"
+            f"{found.stops_level} {found.freeze_level} {found.execution} {found.filling_modes}"
         )
     for step in found.steps:
         if isinstance(step, Tick):
@@ -166,7 +190,8 @@ def as_lines(found: Session) -> Iterator[str]:
             yield (
                 f"request {step.action} {step.type} {NAMES[step.symbol]} {step.lots!r} "
                 f"{step.price!r} {step.sl!r} {step.tp!r} {_ticket(step.order)} "
-                f"{_ticket(step.position)} {step.magic} {step.expires_s}"
+                f"{_ticket(step.position)} {step.magic} {step.expires_s} "
+                f"{step.limit_price!r} {step.filling}"
             )
     yield "end"
 
@@ -193,6 +218,7 @@ def ours(found: Session) -> list[str]:
                 size, size, contract, 0.01, 100.0, 0.01, found.stops_level, found.freeze_level,
                 found.slippage_points, found.commission,
                 sessions=sessions_of(found.open_ms) if size == SIZES[0] else (),
+                depth_lots=found.depth_lots, filling_modes=allowed(found),
             )
             for size, contract in zip(SIZES, CONTRACTS, strict=True)
         ],
@@ -206,12 +232,18 @@ def ours(found: Session) -> list[str]:
     return lines + _books(broker)
 
 
+def allowed(found: Session) -> int:
+    """Bits of ours for SYMBOL_FILLING_MODE, whose lowest are FOK and IOC."""
+    return codes.ALL_FILLINGS if found.execution == INSTANT else found.filling_modes << codes.FOK
+
+
 def _request(step: Asked) -> Any:
     record = np.zeros(1, REQUEST)[0]
     for name in ("action", "type", "symbol", "lots", "price", "sl", "tp", "order", "position",
-                 "magic"):  # fmt: skip
+                 "magic", "limit_price"):  # fmt: skip
         record[name] = getattr(step, name)
     record["expires_msc"] = 1000 * step.expires_s
+    record["filling"] = step.filling + codes.FOK
     return record
 
 

@@ -194,6 +194,7 @@ def busy(loop: Run, hedging: bool) -> list[bytes]:
     rows["tag"] = np.arange(1, many + 1)
     rows["symbol"] = random.integers(0, 2, many)
     rows["action"] = random.choice([0, 1, 1, 5, 6, 7, 8], many)
+    rows["filling"] = random.integers(0, 4, many)
     rows["type"] = np.where(rows["action"] == DEAL, random.integers(0, 2, many),
                             random.integers(2, 8, many))  # fmt: skip
     for name in ("order", "position"):
@@ -223,6 +224,7 @@ def busy(loop: Run, hedging: bool) -> list[bytes]:
         slippage_range_ms=700,
         slippage_random_points=4.0,
         slippage_seed=5,
+        depth_lots=0.15,
     )
     broker = Broker(terms, [EURUSD, charged], loop)
     waiting, places = broker.waiting(rows), np.arange(count)

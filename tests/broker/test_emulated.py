@@ -17,18 +17,24 @@ SESSIONS = either(400, 10_000)
 RETCODES = (
     codes.DONE, codes.INVALID, codes.INVALID_VOLUME, codes.INVALID_PRICE, codes.INVALID_STOPS,
     codes.NO_MONEY, codes.PRICE_OFF, codes.INVALID_EXPIRATION, codes.NO_CHANGES, codes.FROZEN,
+    codes.INVALID_FILL, codes.REJECT, codes.PLACED, codes.DONE_PARTIAL, codes.CANCELLED,
     codes.INVALID_ORDER, codes.MARKET_CLOSED, codes.POSITION_CLOSED, codes.INVALID_CLOSE_VOLUME,
 )  # fmt: skip
 REASONS = (codes.BY_EXPERT, codes.BY_STOP, codes.BY_TARGET, codes.BY_STOP_OUT)
 DEALS = [f"{codes.OUT} {reason}" for reason in REASONS]
-CASES = [f"retcode {retcode}" for retcode in RETCODES] + [
-    f"deal {kind}" for kind in (f"{codes.IN} 3", f"{codes.INOUT} 3", *DEALS)
-]
+CASES = (
+    [f"retcode {retcode}" for retcode in RETCODES]
+    + [f"deal {kind}" for kind in (f"{codes.IN} 3", f"{codes.INOUT} 3", *DEALS)]
+    + [f"order {kind}" for kind in range(codes.SELL_STOP_LIMIT + 1)]
+)
+"""Those of market orders are what is left of them."""
 
 
 def case_of(line: str) -> str:
     """What kind of outcome a line tells of."""
     words = line.split(" ")
+    if words[0] == "order":
+        return f"order {words[2]}"
     return f"deal {words[6]} {words[7]}" if words[0] == "deal" else line
 
 

@@ -43,8 +43,8 @@ def test_requests_that_are_wrong_in_themselves(tmp_path: Path) -> None:
     )
     assert session.retcodes == list(cases.values())
     assert [answer["error"] for answer in session.sent] == ["4756"] * 19 + ["0"]
-    stop_limit = session.sent[list(cases).index("type=6")]
-    assert "stop limit" in stop_limit["text"]
+    deal = session.sent[list(cases).index("type=6")]
+    assert "a deal is a buy or a sell" in deal["text"]
 
 
 @pytest.mark.parametrize(

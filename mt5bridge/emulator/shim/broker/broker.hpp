@@ -94,6 +94,7 @@ private:
   bool waits_for_ticks(const Order& order) const;
   void next_part_later(u64 ticket);
   double part_lots(const Order& order);
+  double offered_lots(const std::string& symbol, i32 order_type);
   double fill_price(const Order& order);
   void end_order(Batch& batch, Order order, i32 state);
   double book_fill(Batch& batch, Order& order, double lots, double price);
@@ -150,6 +151,7 @@ private:
   u32 m_request_id = 0;              // of this run of the terminal, from 1
   std::vector<i64> m_request_times;  // steady, of the last second
   std::map<std::string, i64> m_ticks_to_activity;
+  std::map<std::string, std::map<bool, double>> m_taken;  // lots of the newest tick, by buyers
 };
 
 // The broker that MQL5's functions use; nullptr when there is none any more.

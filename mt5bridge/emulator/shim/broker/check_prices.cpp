@@ -47,7 +47,16 @@ u32 Broker::check_price(const Request& request, const SymbolFacts& known, std::s
     why = "Invalid price";
     return TRADE_RETCODE_INVALID_PRICE;
   }
-  return check_stops(side, request.price, request.sl, request.tp, known, why);
+  if (!is_stop_limit(request.type))
+    return check_stops(side, request.price, request.sl, request.tp, known, why);
+  const double back = (request.price - request.stoplimit) * (side == POSITION_TYPE_BUY ? 1 : -1);
+  const double least_back = std::max(known.stops_level * known.point, known.point);
+  if (!(request.stoplimit > 0) || !std::isfinite(request.stoplimit) ||
+      back < least_back - known.point / 2 || !on_grid(request.stoplimit, known.tick_size)) {
+    why = "Invalid stop limit price";
+    return TRADE_RETCODE_INVALID_PRICE;
+  }
+  return check_stops(side, request.stoplimit, request.sl, request.tp, known, why);
 }
 
 // A buy's stop is below and its target above `from`, by the stops level at least.
@@ -122,7 +131,8 @@ u32 Broker::check_modify(const Request& request, std::string& why) {
   const Order* order = m_book.order(request.order);
   if (order == nullptr || order->triggered)
     return TRADE_RETCODE_INVALID_ORDER;
-  if (same(order->price_open, request.price) && same(order->sl, request.sl) &&
+  if (same(order->price_open, request.price) &&
+      same(order->price_stoplimit, request.stoplimit) && same(order->sl, request.sl) &&
       same(order->tp, request.tp) && order->time_type == request.time_type &&
       order->expiration_s == request.expiration_s)
     return TRADE_RETCODE_NO_CHANGES;

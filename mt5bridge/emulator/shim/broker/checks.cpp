@@ -80,9 +80,9 @@ u32 Broker::check_symbol(const Request& request, const SymbolFacts* known, std::
     return TRADE_RETCODE_INVALID;
   }
   const bool market = is_market(request);
-  if (market ? request.type > ORDER_TYPE_SELL : request.type > ORDER_TYPE_SELL_STOP ||
+  if (market ? request.type > ORDER_TYPE_SELL : request.type > ORDER_TYPE_SELL_STOP_LIMIT ||
                                                     request.type < ORDER_TYPE_BUY_LIMIT) {
-    why = market ? "a deal is a buy or a sell" : "a pending order is a limit or a stop";
+    why = market ? "a deal is a buy or a sell" : "a pending order is a limit, a stop or a stop limit";
     return TRADE_RETCODE_INVALID;
   }
   if (m_settings.account_trade <= 0 || known->trade_mode == kDisabled)
@@ -140,7 +140,9 @@ u32 Broker::check_filling(const Request& request, const SymbolFacts& known, std:
     why = "Unsupported filling mode";
     return TRADE_RETCODE_INVALID_FILL;
   }
-  if (is_market(request) && request.filling == ORDER_FILLING_FOK && m_settings.liquidity < 1)
+  const bool whole = is_market(request) && request.filling == ORDER_FILLING_FOK;
+  if (whole && (m_settings.liquidity < 1 ||
+                request.volume > offered_lots(request.symbol, request.type) + 1e-9))
     return TRADE_RETCODE_REJECT;
   return 0;
 }

@@ -3,6 +3,7 @@
 
 #include "convert.hpp"
 #include "enums.hpp"
+#include "sides.hpp"
 
 #include <algorithm>
 
@@ -31,6 +32,7 @@ Transaction about(const Order& order, int type) {
   notice.time_type = order.time_type;
   notice.expiration_s = order.expiration_s;
   notice.price = order.price_open;
+  notice.price_trigger = is_stop_limit(order.type) ? order.price_open : 0;
   notice.sl = order.sl;
   notice.tp = order.tp;
   notice.volume = order.volume_current;

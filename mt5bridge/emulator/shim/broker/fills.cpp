@@ -4,6 +4,7 @@
 #include "sides.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace mql::broker {
 
@@ -63,6 +64,14 @@ double Broker::part_lots(const Order& order) {
   return lots > 0 ? lots : wanted;
 }
 
+// What is left of the lots that the newest tick offers to buyers, or to sellers, in whole steps.
+double Broker::offered_lots(const std::string& symbol, i32 order_type) {
+  if (m_settings.depth_lots <= 0)
+    return std::numeric_limits<double>::infinity();
+  const double taken = m_taken[symbol][buys(order_type)];
+  return steps(symbol, std::max(0.0, tidy(m_settings.depth_lots - taken)));
+}
+
 double Broker::fill_price(const Order& order) {
   const Quote quote = quote_of(order.symbol);
   const SymbolFacts* known = facts(order.symbol);
@@ -84,11 +93,22 @@ bool Broker::fill_part(u64 ticket) {
     return false;
   Order order = *working;
   Batch batch;
-  const double lots = part_lots(order);
+  const double wanted = part_lots(order), offered = offered_lots(order.symbol, order.type);
+  const bool starved = wanted > offered + 1e-9;
+  const bool dies = starved && order.filling == ORDER_FILLING_FOK;
+  const double lots = dies ? 0 : starved ? offered : wanted;
   const double filled = lots > 0 ? book_fill(batch, order, lots, fill_price(order)) : 0;
+  m_taken[order.symbol][buys(order.type)] += filled;
   order.volume_current = tidy(order.volume_current - filled);
+  const bool rests = starved && filled >= lots && order.filling == ORDER_FILLING_RETURN;
+  if (rests) {  // until a tick offers more
+    order.state = order.volume_current < order.volume_initial ? ORDER_STATE_PARTIAL : order.state;
+    batch.push_back(order);
+    commit(batch, filled > 0 ? "deal_made" : "order_accepted");
+    return false;
+  }
   ++order.parts_done;
-  const bool nothing_more = filled < lots || order.parts_done >= order.parts;
+  const bool nothing_more = starved || filled < lots || order.parts_done >= order.parts;
   if (order.volume_current <= 0) {
     end_order(batch, order, ORDER_STATE_FILLED);
   } else if (nothing_more || (filled <= 0 && order.filling != ORDER_FILLING_RETURN)) {

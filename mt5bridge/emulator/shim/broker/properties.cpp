@@ -46,7 +46,7 @@ std::optional<double> value_of(const Order& order, ENUM_ORDER_PROPERTY_DOUBLE pr
     case ORDER_VOLUME_CURRENT: return order.volume_current;
     case ORDER_PRICE_OPEN: return order.price_open;
     case ORDER_PRICE_CURRENT: return current_price(order);
-    case ORDER_PRICE_STOPLIMIT: return 0.0;
+    case ORDER_PRICE_STOPLIMIT: return order.price_stoplimit;
     case ORDER_SL: return order.sl;
     case ORDER_TP: return order.tp;
   }

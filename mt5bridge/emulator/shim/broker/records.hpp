@@ -24,7 +24,7 @@ struct Order {
   i64 magic = 0;
   u64 position_id = 0, position_by = 0;
   double volume_initial = 0, volume_current = 0;
-  double price_open = 0, sl = 0, tp = 0;
+  double price_open = 0, price_stoplimit = 0, sl = 0, tp = 0;
   i32 type = 0, state = 0, filling = 0, time_type = 0, reason = 0;
   u16 parts = 1, parts_done = 0;  // how many fills it takes, and has had
   bool triggered = false;         // fills have begun or may begin
@@ -33,7 +33,7 @@ struct Order {
 
   template <class Archive> void fields(Archive& archive) {
     archive(ticket, time_setup_msc, time_done_msc, expiration_s, magic, position_id, position_by);
-    archive(volume_initial, volume_current, price_open, sl, tp);
+    archive(volume_initial, volume_current, price_open, price_stoplimit, sl, tp);
     archive(type, state, filling, time_type, reason, parts, parts_done, triggered, place);
     archive(symbol, comment, external_id);
   }

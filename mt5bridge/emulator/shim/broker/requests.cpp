@@ -14,6 +14,7 @@ Order order_from(const Request& request) {
   order.position_id = request.position;
   order.volume_initial = request.volume;
   order.price_open = request.price;
+  order.price_stoplimit = request.stoplimit;
   order.sl = request.sl;
   order.tp = request.tp;
   order.type = request.type;
@@ -81,10 +82,6 @@ u32 Broker::refusal_of_terminal(const Request& request, std::string& why) {
     return TRADE_RETCODE_CLIENT_DISABLES_AT;
   if (m_settings.account_expert <= 0)
     return TRADE_RETCODE_SERVER_DISABLES_AT;
-  if (request.type == ORDER_TYPE_BUY_STOP_LIMIT || request.type == ORDER_TYPE_SELL_STOP_LIMIT) {
-    why = "stop limit orders are not emulated";
-    return TRADE_RETCODE_INVALID;
-  }
   return 0;
 }
 
@@ -194,6 +191,7 @@ Answer Broker::place(const Request& request) {
 Answer Broker::modify(const Request& request) {
   Order order = *m_book.order(request.order);
   order.price_open = request.price;
+  order.price_stoplimit = request.stoplimit;
   order.sl = request.sl;
   order.tp = request.tp;
   order.time_type = request.time_type;

@@ -30,6 +30,7 @@ const std::map<std::string, double Settings::*> kNumbers = {
     {"lost", &Settings::lost},
     {"in_flight", &Settings::in_flight},
     {"liquidity", &Settings::liquidity},
+    {"depth_lots", &Settings::depth_lots},
     {"commission", &Settings::commission},
     {"revisions", &Settings::revisions},
     {"account_trade", &Settings::account_trade},

@@ -45,6 +45,7 @@ struct Settings {
   double lost = 0;               // share of requests answered 10012 that never arrived
   double in_flight = 0.5;        // share of requests that survive a crash of the terminal
   double liquidity = 1;          // share of an order that the market takes at once
+  double depth_lots = 0;         // lots that a tick offers on each side; 0: any
   double commission = 0;         // per lot
   double revisions = 0;          // share of deals that are revised later
   double account_trade = 1;

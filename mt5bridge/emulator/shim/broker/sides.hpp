@@ -10,11 +10,15 @@ namespace mql::broker {
 
 inline bool buys(i32 order_type) {
   return order_type == ORDER_TYPE_BUY || order_type == ORDER_TYPE_BUY_LIMIT ||
-         order_type == ORDER_TYPE_BUY_STOP;
+         order_type == ORDER_TYPE_BUY_STOP || order_type == ORDER_TYPE_BUY_STOP_LIMIT;
 }
 
 inline bool is_limit(i32 order_type) {
   return order_type == ORDER_TYPE_BUY_LIMIT || order_type == ORDER_TYPE_SELL_LIMIT;
+}
+
+inline bool is_stop_limit(i32 order_type) {
+  return order_type == ORDER_TYPE_BUY_STOP_LIMIT || order_type == ORDER_TYPE_SELL_STOP_LIMIT;
 }
 
 inline i32 side_of(i32 order_type) {

@@ -2,6 +2,7 @@
 #include "broker.hpp"
 
 #include "enums.hpp"
+#include "sides.hpp"
 
 #include <vector>
 
@@ -12,10 +13,14 @@ namespace {
 constexpr i64 kDayMs = 86'400'000;
 
 bool reached(const Order& order, const Quote& quote) {
+  if (order.triggered && !is_limit(order.type))
+    return true;  // it is at the market, and has only not been filled whole
   switch (order.type) {
     case ORDER_TYPE_BUY_LIMIT: return quote.ask <= order.price_open;
     case ORDER_TYPE_SELL_LIMIT: return quote.bid >= order.price_open;
+    case ORDER_TYPE_BUY_STOP_LIMIT:
     case ORDER_TYPE_BUY_STOP: return quote.ask >= order.price_open;
+    case ORDER_TYPE_SELL_STOP_LIMIT:
     case ORDER_TYPE_SELL_STOP: return quote.bid <= order.price_open;
     default: return false;
   }
@@ -49,10 +54,12 @@ template <class Which> std::vector<Position> positions_that(const Book& book, Wh
   return found;
 }
 
-template <class Which> std::vector<Order> orders_that(const Book& book, Which which) {
+// Those whose fills have begun only if they wait for more to be offered.
+template <class Which>
+std::vector<Order> orders_that(const Book& book, bool resting, Which which) {
   std::vector<Order> found;
   for (const auto& [ticket, order] : book.orders)
-    if (!order.triggered && which(order))
+    if ((!order.triggered || (resting && order.filling == ORDER_FILLING_RETURN)) && which(order))
       found.push_back(order);
   return found;
 }
@@ -62,6 +69,7 @@ template <class Which> std::vector<Order> orders_that(const Book& book, Which wh
 void Broker::on_tick(const std::string& symbol, const Quote& quote) {
   if (!m_started)
     start();
+  m_taken.erase(symbol);
   if (m_plan.waits_for_ticks())
     m_plan.tick(symbol);
   if (!m_book.orders.empty()) {
@@ -79,7 +87,8 @@ void Broker::on_tick(const std::string& symbol, const Quote& quote) {
 
 void Broker::expire_orders(i64 now_msc) {
   for (const Order& order :
-       orders_that(m_book, [&](const Order& each) { return expired(each, now_msc); })) {
+       orders_that(m_book, m_settings.depth_lots > 0,
+                   [&](const Order& each) { return expired(each, now_msc); })) {
     Batch batch;
     end_order(batch, order, ORDER_STATE_EXPIRED);
     commit(batch, "order_ended");
@@ -89,9 +98,15 @@ void Broker::expire_orders(i64 now_msc) {
 void Broker::trigger_orders(const std::string& symbol, const Quote& quote) {
   if (quote.bid <= 0 || quote.ask <= 0 || m_settings.is_closed(symbol))
     return;
-  for (Order& order : orders_that(m_book, [&](const Order& each) {
+  for (Order& order : orders_that(m_book, m_settings.depth_lots > 0, [&](const Order& each) {
          return each.symbol == symbol && reached(each, quote);
        })) {
+    if (is_stop_limit(order.type)) {  // its limit is looked at from the next tick on
+      order.type = buys(order.type) ? ORDER_TYPE_BUY_LIMIT : ORDER_TYPE_SELL_LIMIT;
+      order.price_open = order.price_stoplimit;
+      commit({order}, "order_accepted");
+      continue;
+    }
     order.triggered = true;
     commit({order}, "order_accepted");
     work_order(order.ticket);
@@ -118,15 +133,21 @@ void Broker::stop_out() {
     const double blocked = margin(m_book);
     if (blocked <= 0 || equity(m_book) / blocked * 100 >= m_settings.stop_out)
       return;
-    Position worst = m_book.positions.begin()->second;
-    for (const auto& [ticket, position] : m_book.positions)
+    const std::vector<Position> closable = positions_that(m_book, [&](const Position& each) {
+      const bool is_long = each.type == POSITION_TYPE_BUY;
+      return offered_lots(each.symbol, is_long ? ORDER_TYPE_SELL : ORDER_TYPE_BUY) > 0;
+    });
+    if (closable.empty())
+      return;  // until more is offered
+    Position worst = closable.front();
+    for (const Position& position : closable)
       if (floating(position) < floating(worst))
         worst = position;
     close_position(worst, ORDER_REASON_SO, "so");
   }
 }
 
-// The server closes a position whole; a target is met at its own price.
+// The server closes a position as far as lots are offered; a target is met at its own price.
 void Broker::close_position(const Position& position, i32 reason, const std::string& comment) {
   Order order;
   order.ticket = m_book.next_order();
@@ -136,6 +157,8 @@ void Broker::close_position(const Position& position, i32 reason, const std::str
   order.reason = reason;
   order.magic = position.magic;
   order.position_id = hedging() ? position.ticket : 0;
+  // What nobody takes now stays open, and its level with it.
+  order.filling = m_settings.depth_lots > 0 ? ORDER_FILLING_IOC : ORDER_FILLING_FOK;
   order.symbol = position.symbol;
   order.comment = comment;
   order.time_setup_msc = m_around.server_msc();
