@@ -50,6 +50,7 @@ class App:
         jit: bool = True,
         variables: Mapping[str, str] | None = None,
         parameters: Given | None = None,
+        magic: int | None = None,
         mode: Mode = "sorted",
         changes: bool = True,
     ) -> None:
@@ -61,12 +62,13 @@ class App:
         one); KeyError when the rules do not make one of them. With `jit=False` nothing is compiled
         to machine code: slower, starts at once. `variables` are the values of `${name}` in the
         text, `parameters` those of its parameters in place of its own; ParameterError says what is
-        none. `mode` says what the rows are: in the order of time (`sorted`), so that an older one
-        is late, or as they came (`lived`), where each key of each stream has a clock of its own.
+        none. `magic` is the magic number of positions for which they name none. `mode` says what
+        the rows are: in the order of time (`sorted`), so that an older one is late, or as they
+        came (`lived`), where each key of each stream has a clock of its own.
         Without `changes` no other rules can follow (`change`), and rules that a module can run have
         one, which is two to four times as fast.
         """
-        self.plan = _plan(rules, variables, parameters)
+        self.plan = _plan(rules, variables, parameters, magic)
         self._outputs = None if outputs is None else _known(self.plan, outputs)
         self._jit = jit
         self._mode = _mode(mode)
@@ -172,6 +174,7 @@ class App:
         *,
         variables: Mapping[str, str] | None = None,
         parameters: Given | None = None,
+        magic: int | None = None,
     ) -> Report:
         """Go on with other rules: what did not change in them keeps its state.
 
@@ -180,7 +183,7 @@ class App:
         """
         if not self._changes:
             raise ArgumentError("change: this App was made with changes=False; leave that out")
-        run, plan = self.run, _plan(rules, variables, parameters)
+        run, plan = self.run, _plan(rules, variables, parameters, magic)
         before = self.plan, self._told, self._on_stream, self._on_query
         self._begin_telling(plan)
         try:
@@ -346,25 +349,31 @@ def _mode(mode: Mode) -> Mode:
 
 
 def _plan(
-    rules: str | Path | Plan, variables: Mapping[str, str] | None, parameters: Given | None
+    rules: str | Path | Plan,
+    variables: Mapping[str, str] | None,
+    parameters: Given | None,
+    magic: int | None,
 ) -> Plan:
     variables = {} if variables is None else variables
     parameters = {} if parameters is None else parameters
     need("rules", rules, (str, Path, Plan), "a rule text, the Path of a file, or a Plan")
     need("parameters", parameters, Mapping, "a dictionary of values by name")
     need("variables", variables, Mapping, "a dictionary of texts")
+    if magic is not None:
+        need("magic", magic, int, "a magic number: 77")
     for name, value in variables.items():
         need(f"variables[{name!r}]", value, str, f"the text that is put in: {str(value)!r}")
     if isinstance(rules, str) and rules.endswith(".cep") and "\n" not in rules:
         raise ArgumentError(f"rules={rules!r} names a file; give Path({rules!r})")
     if isinstance(rules, Plan):
-        for name, values in (("variables", variables), ("parameters", parameters)):
+        given = {"variables": variables, "parameters": parameters, "magic": magic is not None}
+        for name, values in given.items():
             if values:
                 raise ArgumentError(f"{name} belong to a rule text; a plan has taken in its own")
         return rules
     if isinstance(rules, Path):
-        return compile_rules(read_rule_file(rules), str(rules), variables, parameters)
-    return compile_rules(rules, variables=variables, parameters=parameters)
+        return compile_rules(read_rule_file(rules), str(rules), variables, parameters, magic)
+    return compile_rules(rules, variables=variables, parameters=parameters, magic=magic)
 
 
 def _need_own_names(kind: str, name: str, schema: Schema) -> None:

@@ -114,7 +114,7 @@ def asked(text: tuple[str, str], archive: Path | str, options: Options) -> Asked
         names = ", ".join(DEFAULTS)
         raise BacktestError(f"no option {', '.join(unknown)}", f"there are {names}")
     given: Options = DEFAULTS | options
-    plan = compile_rules(*text, parameters=given["parameters"])
+    plan = compile_rules(*text, parameters=given["parameters"], magic=given["magic"])
     check_market(plan)
     file = None if given["account"] is None else Path(given["account"])
     plain = Terms(given["hedging"])

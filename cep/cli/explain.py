@@ -9,12 +9,13 @@ import click
 from cep.cli.errors import UserError, extra
 from cep.cli.functions import FUNCTIONS
 from cep.cli.output import output
-from cep.cli.parameters import PARAMETERS
+from cep.cli.parameters import MAGIC, PARAMETERS
 from cep.cli.paths import FILE
 from cep.cli.rules import RULES, read_rules
 from cep.plan import Plan, compile_rules
 from cep.plan.explain import explain
 from cep.plan.graph import graph
+from cep.plan.positions import all_written_out
 
 REFERENCE = "how it runs: the interpreter runs all of it, one record at a time, in file order"
 
@@ -23,7 +24,11 @@ REFERENCE = "how it runs: the interpreter runs all of it, one record at a time, 
 @click.argument("rules", type=RULES)
 @FUNCTIONS
 @PARAMETERS
+@MAGIC
 @click.option("--code", is_flag=True, help="Print the Python the native engine generates.")
+@click.option(
+    "--written-out", is_flag=True, help="Print the statements that `define position` stands for."
+)
 @click.option(
     "--svg", type=FILE, metavar="FILE",
     help="Draw the plan into this file; what is interpreted has a dashed frame.",
@@ -37,7 +42,9 @@ REFERENCE = "how it runs: the interpreter runs all of it, one record at a time, 
 def command(
     rules: Path,
     parameters: dict[str, str],
+    magic: int | None,
     code: bool,
+    written_out: bool,
     svg: Path | None,
     backend: str,
     url: str | None,
@@ -48,8 +55,10 @@ def command(
         raise UserError("--backend database and --url belong together", "for example sqlite://")
     if backend == "reference" and code:
         raise UserError("--code is about --backend native", "the reference generates no code")
-    plan = compile_rules(*read_rules(rules, parameters))
-    if svg is not None:
+    plan = compile_rules(*read_rules(rules, parameters), magic=magic)
+    if written_out:
+        click.echo(statements(plan))
+    elif svg is not None:
         with output(svg) as sink:
             sink.write(drawing(plan, is_reference=backend == "reference").encode())
     elif code:
@@ -63,6 +72,14 @@ def command(
 
 
 # Below, imported where used: the engine brings Numba, a second that checking rules need not wait.
+
+
+def statements(plan: Plan) -> str:
+    """What each `define position` stands for; UserError where there is none."""
+    found = all_written_out(plan.text, plan.name)
+    if not found:
+        raise UserError(f"{plan.name}: defines no position", "leave --written-out out")
+    return found.rstrip("\n")
 
 
 def how_it_runs(plan: Plan) -> str:

@@ -1,4 +1,4 @@
-"""The option `--param`: other values for parameters of the rules, for commands that run these."""
+"""The options `--param` and `--magic`: what a run says of its rules, for commands with these."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import click
 
 from cep.cli.errors import UserError
 from cep.lang import ParameterError
+from cep.lang.cursor import LONG_MAX
 
 
 def _given(
@@ -22,6 +23,10 @@ PARAMETERS = click.option(
     help="A value for a parameter of the rules, in place of theirs. Repeat it.",
 )  # fmt: skip
 """The command gets a dictionary of texts."""
+MAGIC = click.option(
+    "--magic", type=click.IntRange(0, LONG_MAX),
+    help="Magic number of positions for which the rules name none (default: 77).",
+)  # fmt: skip
 
 
 def given_values(texts: Iterable[str]) -> dict[str, str]:

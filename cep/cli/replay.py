@@ -13,7 +13,7 @@ from cep.cli.errors import UserError, extra
 from cep.cli.functions import FUNCTIONS
 from cep.cli.moments import MOMENT, utc_msc
 from cep.cli.output import output
-from cep.cli.parameters import PARAMETERS
+from cep.cli.parameters import MAGIC, PARAMETERS
 from cep.cli.paths import FILE
 from cep.cli.progress import progress
 from cep.cli.rules import RULES, read_rules
@@ -33,6 +33,7 @@ LATE = (
 @click.argument("rules", type=RULES)
 @FUNCTIONS
 @PARAMETERS
+@MAGIC
 @click.option(
     "--input", "inputs", multiple=True, required=True, metavar="STREAM=FILE",
     help="Rows of a source stream: CSV, JSONL or Parquet with a column time_msc. Repeat it.",
@@ -68,6 +69,7 @@ LATE = (
 def command(
     rules: Path,
     parameters: dict[str, str],
+    magic: int | None,
     inputs: tuple[str, ...],
     backend: str,
     url: str | None,
@@ -94,7 +96,7 @@ def command(
         raise UserError("--callback needs --backend native", "leave one of them out")
     if backend == "reference" and plain:
         raise UserError("--plain is about --backend native", "the reference generates no code")
-    plan = compile_rules(*read_rules(rules, parameters))
+    plan = compile_rules(*read_rules(rules, parameters), magic=magic)
     files, outputs = [_input(text) for text in inputs], wanted(plan, streams)
     if trace is not None:
         run_trace(plan, files, out, trace, names, utc_msc(until))

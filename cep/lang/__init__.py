@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from cep.lang.binding import Given, ParameterError, parameters_of, with_parameters
+from cep.lang.binding import (
+    Given,
+    ParameterError,
+    parameters_of,
+    with_magic,
+    with_parameters,
+)
 from cep.lang.errors import RuleError, RuleErrors
 from cep.lang.formatter import format_rules
 from cep.lang.parser import parse, parse_duration_ms, parse_expression, parse_on_demand
@@ -18,5 +24,6 @@ __all__ = [
     "parse_duration_ms",
     "parse_expression",
     "parse_on_demand",
+    "with_magic",
     "with_parameters",
 ]

@@ -1,10 +1,11 @@
-"""Other values for the parameters of a rule text: the text in which they stand."""
+"""What a run says of a rule text, values of parameters and a magic number: the text with them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cep.lang.ast import ParameterDefinition
+from cep.lang.ast import ParameterDefinition, PositionDefinition
+from cep.lang.cursor import INT_MAX
 from cep.lang.errors import RuleError, Source, suggestion
 from cep.lang.parameters import Parameter, Value
 from cep.lang.parser import Parser, parse
@@ -48,6 +49,20 @@ def bound(text: str, known: tuple[Parameter, ...], values: Given) -> str:
             except ValueError as problem:
                 raise ParameterError(f"{one.name}: {problem}") from None
             text = text[: one.value_span.start] + written + text[one.value_span.end :]
+    return text
+
+
+def with_magic(text: str, file: str, magic: int | None) -> str:
+    """The rule text whose positions have a run's magic number, where they name none; RuleError.
+
+    Lines stay where they are. None: nobody has said one.
+    """
+    if magic is None or "position" not in text.lower():
+        return text
+    written = f"{magic}L" if magic > INT_MAX else str(magic)
+    for one in reversed(parse(text, file).statements):
+        if isinstance(one, PositionDefinition) and one.magic is None:
+            text = f"{text[: one.span.end]} magic {written}{text[one.span.end :]}"
     return text
 
 

@@ -25,6 +25,7 @@ class Parser(EventParser):
             "trigger": self.trigger_definition,
             "aggregation": self.aggregation_definition,
             "parameter": self.parameter_definition,
+            "position": self.position_definition,
             "function": self.function_definition,
             "engine": self.engine_definition,
             "event": self.event_definition,

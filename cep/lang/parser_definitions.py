@@ -11,6 +11,7 @@ from cep.lang.ast import (
     AttributeDefinition,
     Handler,
     Name,
+    PositionDefinition,
     StreamDefinition,
     TableDefinition,
     TriggerDefinition,
@@ -24,6 +25,7 @@ from cep.lang.unsupported import SCRIPT_FUNCTION
 Annotations = tuple[Annotation, ...]
 Attributes = tuple[AttributeDefinition, ...]
 TRIGGER_HINT = "for example `at every 5 sec`, `at '0 0 * * * ?'` or `at 'start'`"
+MAGIC_HINT = "for example `magic 77`; left out, it is that of the run"
 UNIT_HINT = "for example `every sec ... year` or `every min, hour, day`"
 
 
@@ -116,6 +118,18 @@ class DefinitionParser(QueryParser):
         if self.take("["):
             construct += f"[{self.expect_name('a language').text}]"
         raise self.unsupported(name.span, construct, SCRIPT_FUNCTION)
+
+    def position_definition(self, start: int, _annotations: Annotations) -> PositionDefinition:
+        """`P [magic N]`, after `define position`."""
+        name = self.expect_name("the name of the position")
+        magic = None
+        if self.take_word("magic", role=Role.CLAUSE):
+            if self.token.kind not in (TokenKind.INT, TokenKind.LONG):
+                raise self.unexpected("a whole number", MAGIC_HINT)
+            magic = self.expect_number("a number without sign", MAGIC_HINT)
+        elif self.at("("):
+            raise self.unexpected("`magic` or `;`", "its attributes are there by themselves")
+        return PositionDefinition(name, magic, span=self.since(start))
 
     def aggregation_definition(self, start: int, annotations: Annotations) -> AggregationDefinition:
         """`A from S select .. group by .. aggregate [by ts] every ..`, after its two words."""

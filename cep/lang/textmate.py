@@ -20,6 +20,7 @@ from cep.lang.tokens import (
     EXPRESSION_KEYWORDS,
     INPUT_KEYWORDS,
     PARAMETER_KEYWORDS,
+    POSITION_KEYWORDS,
     QUERY_KEYWORDS,
     TIME_UNITS_MS,
 )
@@ -127,7 +128,7 @@ def _definitions() -> Iterable[str]:
 def _keywords() -> set[str]:
     """Keywords without those that have a rule of their own."""
     words = DEFINITION_KEYWORDS | QUERY_KEYWORDS | EXPRESSION_KEYWORDS
-    words |= INPUT_KEYWORDS | ENGINE_KEYWORDS | PARAMETER_KEYWORDS
+    words |= INPUT_KEYWORDS | ENGINE_KEYWORDS | PARAMETER_KEYWORDS | POSITION_KEYWORDS
     return set(words) - {*CONSTANTS, *WORD_OPERATORS}
 
 

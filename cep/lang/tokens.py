@@ -121,6 +121,7 @@ ENGINE_KEYWORDS = frozenset(
     " points from in not and or as".split()
 )
 PARAMETER_KEYWORDS = frozenset("define parameter range to step in".split())
+POSITION_KEYWORDS = frozenset("define position magic".split())
 KEYWORDS = (
     DEFINITION_KEYWORDS
     | QUERY_KEYWORDS
@@ -128,5 +129,6 @@ KEYWORDS = (
     | INPUT_KEYWORDS
     | ENGINE_KEYWORDS
     | PARAMETER_KEYWORDS
+    | POSITION_KEYWORDS
 )
 """Every word that means something; all of them may also be names."""

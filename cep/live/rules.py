@@ -12,7 +12,7 @@ from cep.callbacks import Delivery, Row, load_callback
 from cep.dropped import Dropped
 from cep.engine.native import Compiled
 from cep.functions import load_functions
-from cep.lang import ParameterError, with_parameters
+from cep.lang import ParameterError, with_magic, with_parameters
 from cep.live.checkpoints import Checkpoints, Restored
 from cep.live.complex_events import ComplexEvents
 from cep.live.config import MAIN, Config, ConfigError
@@ -44,13 +44,14 @@ def rules_text(config: Config) -> str:
 
 
 def bound_text(config: Config, text: str) -> str:
-    """A text of the rule file with the configured values of its parameters.
+    """A text of the rule file with the configured values of its parameters, and its magic number.
 
     RuleError, ConfigError.
     """
     path = config.rules.file
     try:
-        return with_parameters(text, str(path), config.rules.parameters)
+        text = with_parameters(text, str(path), config.rules.parameters)
+        return with_magic(text, str(path), config.signals.magic)
     except ParameterError as problem:
         remedy = f"; {problem.hint}" if problem.hint else ""
         raise ConfigError(f"[rules] parameters: {path}: {problem}{remedy}") from None

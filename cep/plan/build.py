@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cep.lang import Given, ast, parse, with_parameters
+from cep.lang import Given, ast, parse, with_magic, with_parameters
 from cep.lang.errors import Source, Span
 from cep.lang.parameters import Parameter
 from cep.plan.aggregations import AggregationBuilder
@@ -24,6 +24,7 @@ from cep.plan.nodes import (
     Plan,
 )
 from cep.plan.partitions import PartitionBuilder
+from cep.plan.positions import MAGIC, expanded
 from cep.plan.problems import Problems, Skip
 from cep.plan.queries import QueryBuilder, query_names
 from cep.plan.rewrite import rewrite
@@ -38,16 +39,20 @@ def compile_rules(
     file: str = "<rules>",
     variables: Mapping[str, str] | None = None,
     parameters: Given | None = None,
+    magic: int | None = None,
 ) -> Plan:
     """The plan of a rule text; raises RuleError (RuleErrors for several problems).
 
     `variables` are the values of `${name}` in the text, `parameters` those of its parameters in
-    place of what the text says; ParameterError says what is no value of one.
+    place of what the text says; ParameterError says what is no value of one. `magic` is that of
+    positions for which the text names none.
     """
     text = substitute(text, file, variables or {})
     text = with_parameters(text, file, parameters or {})
+    text = with_magic(text, file, magic)
     script = parse(text, file)
     problems = Problems(Source(text, file), kinds_of(script))
+    script = expanded(problems, script, MAGIC)
     _need_statements(problems, script)
     builder = _Builder(problems, script)
     builder.build()
@@ -121,6 +126,8 @@ class _Builder:
                 self._partition(node)
             case ast.EventDefinition() | ast.ComplexDefinition() | ast.SignalDefinition():
                 self._event(node)
+            case ast.PositionDefinition():
+                raise Skip  # it is in error, or others would stand here
             case ast.EngineDefinition():
                 pass  # the catalog has taken it in
             case _:

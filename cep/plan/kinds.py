@@ -41,6 +41,10 @@ def _defined(statement: ast.Statement) -> Iterator[tuple[str, ast.Name]]:
             yield "signal", statement.name
         case ast.ParameterDefinition():
             yield "parameter", statement.name
+        case ast.PositionDefinition():
+            *tables, fills, closed = statement.made
+            yield from (("table", name) for name in tables)
+            yield from (("stream", name) for name in (fills, closed))
         case ast.Query():
             yield from _filled(statement)
         case ast.Partition():

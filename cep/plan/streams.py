@@ -213,6 +213,8 @@ def made_by(statement: ast.Statement) -> list[ast.Name]:
             return [name for query in statement.queries for name in made_by(query)]
         case ast.EventDefinition() | ast.ComplexDefinition():
             return [statement.header.name]
+        case ast.PositionDefinition():
+            return list(statement.made)
         case ast.EngineDefinition():
             return []
         case _:

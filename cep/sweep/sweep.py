@@ -58,7 +58,8 @@ class Bench:
     def variant(self, trial: Trial) -> Asked:
         """What is asked with other values; RuleError where these make no rules."""
         text, name = self.job.text
-        plan = compile_rules(bound(text, self.known, trial), name)
+        magic = self.asked.market.magic
+        plan = compile_rules(bound(text, self.known, trial), name, magic=magic)
         return replace(self.asked, plan=plan)
 
     def run(self, block: Sequence[Numbered], advance: Advance = lambda n: None) -> list[Tried]:

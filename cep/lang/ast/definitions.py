@@ -78,6 +78,20 @@ class AggregationDefinition(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class PositionDefinition(Node):
+    """`define position P [magic N]`; without one it is that of the run."""
+
+    name: Name
+    magic: Literal | None
+
+    @property
+    def made(self) -> tuple[Name, ...]:
+        """Four tables, then two streams, whose names begin with its own."""
+        ends = ("", "Orders", "Streak", "Others", "Fills", "Closed")
+        return tuple(Name(self.name.text + end, span=self.name.span) for end in ends)
+
+
+@dataclass(frozen=True, slots=True)
 class ParameterDefinition(Node):
     """`define parameter P TYPE = VALUE [range A to B [step C]] [in (A, B, ..)]`.
 

@@ -8,6 +8,7 @@ from cep.lang.ast.annotations import Annotation
 from cep.lang.ast.definitions import (
     AggregationDefinition,
     ParameterDefinition,
+    PositionDefinition,
     StreamDefinition,
     TableDefinition,
     TriggerDefinition,
@@ -33,6 +34,7 @@ Definition = (
     | ComplexDefinition
     | SignalDefinition
     | ParameterDefinition
+    | PositionDefinition
 )
 
 

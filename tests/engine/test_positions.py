@@ -1,0 +1,113 @@
+"""`define position` keeps what a plain model of the deals says, in the interpreter and natively."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cep.engine.native import Compiled
+from cep.engine.snapshot import restore, take
+from cep.plan import compile_rules
+from cep.plan.positions import written_out
+from tests.campaign import examples
+from tests.engine.position_model import OWN, Account, Model, Record, Row
+
+SOURCES = """
+define stream Tick (symbol string, bid double, ask double);
+define stream Deal (symbol string, ticket long, order long, position long, magic long, side string,
+  entry string, lots double, price double, commission double, swap double, profit double,
+  fee double);
+define stream Ask (n int);
+"""
+READ = """
+from Ask join Mine select Mine.position as position, Mine.symbol as symbol, Mine.side as side,
+  Mine.lots as lots, Mine.entry as entry, Mine.price as price, Mine.gain as gain,
+  Mine.best as best, Mine.worst as worst, Mine.profit as profit, Mine.fills as fills,
+  Mine.opened_msc as opened_msc, Mine.changed_msc as changed_msc, Mine.age_ms as age_ms,
+  Mine.closed_lots as closed_lots, Mine.closed_entry as closed_entry,
+  Mine.closed_exit as closed_exit
+insert into Held;
+from Ask join MineOrders as o select o.order as order, o.position as position, o.symbol as symbol,
+  o.side as side, o.lots as lots, o.price as price, o.fills as fills, o.first_msc as first_msc,
+  o.changed_msc as changed_msc
+insert into Ordered;
+from Ask join MineStreak as s select s.symbol as symbol, s.losses as losses, s.wins as wins,
+  s.trades as trades, s.profit as profit, s.changed_msc as changed_msc
+insert into Streaks;
+"""
+STATED = f"{SOURCES}define position Mine magic {OWN};{READ}"
+WRITTEN = f"{SOURCES}{written_out('Mine', OWN)}{READ}"
+SOME = settings(max_examples=examples(100), deadline=None, database=None)
+PLAN = compile_rules(STATED)
+
+
+def records(seed: int, count: int = 50) -> list[Record]:
+    rng = random.Random(seed)
+    return list(Account(rng, hedging=rng.random() < 0.5).records(count))
+
+
+def answers(run: Any, some: Iterable[Record]) -> list[list[Row]]:
+    """What comes of each record, and of asking for the tables behind it."""
+    found = []
+    for stream, time, row in some:
+        rows = run.push_row(stream, time, row).dicts()
+        found.append(rows + run.push_row("Ask", time, {"n": 1}).dicts())
+    return found
+
+
+def of(rows: list[Row], stream: str) -> list[Row]:
+    """Rows of one stream, in the order of their first attributes, without what rows say."""
+    out = ("stream", "time_msc", "kind")
+    some = [{n: row[n] for n in row if n not in out} for row in rows if row["stream"] == stream]
+    return sorted(some, key=_first)
+
+
+def _first(row: Row) -> str:
+    return str(row.get("order", row.get("position", row.get("symbol"))))
+
+
+def agree(found: list[Row], expected: Iterable[Row]) -> bool:
+    """Equal but for the last digits of doubles."""
+    wanted = sorted(expected, key=_first)
+    return len(found) == len(wanted) and all(
+        a.keys() == b.keys()
+        and all(
+            a[name] == (b[name] if isinstance(b[name], str) else pytest.approx(float(b[name])))
+            for name in a
+        )
+        for a, b in zip(found, wanted, strict=True)
+    )
+
+
+@SOME
+@given(st.integers(0, 1 << 32))
+def test_a_position_is_what_its_deals_and_quotes_add_up_to(seed: int) -> None:
+    model, some = Model(), records(seed)
+    rules = Compiled(PLAN, jit=False)
+    found = answers(rules.by_interpreter.start(), some)
+    assert repr(answers(rules.start(), some)) == repr(found)  # a program, to the last digit
+    for record, rows in zip(some, found, strict=True):
+        ended = len(model.ended)
+        model.take(record)
+        assert agree(of(rows, "Held"), (life.row() for life in model.lives.values())), record
+        assert agree(of(rows, "MineClosed"), model.ended[ended:]), record
+        assert agree(of(rows, "Ordered"), model.order_rows()), record
+        assert agree(of(rows, "Streaks"), model.streaks()), record
+
+
+def test_the_statement_is_what_is_written_out() -> None:
+    """The reference: statements of the language, which the documentation shows in full."""
+    assert compile_rules(WRITTEN) == PLAN
+
+
+def test_a_snapshot_holds_it() -> None:
+    some, rules = records(7, 100), Compiled(PLAN, jit=False)
+    expected = answers(rules.start(), some)
+    run = rules.start()
+    before = answers(run, some[:50])
+    assert before + answers(restore(rules, take(run)), some[50:]) == expected
