@@ -27,6 +27,7 @@ from cep.plan.nodes import (
     Trigger,
 )
 from cep.plan.own import own_lines
+from cep.plan.remembered import remembered
 from cep.plan.rewrite.sharing import sharing
 from cep.plan.separable import separability
 from cep.plan.surprises import surprises
@@ -46,7 +47,7 @@ Row = tuple[str, ...]
 
 
 def explain(plan: Plan, arrangements_max: int = ARRANGEMENTS_MAX) -> str:
-    """Streams, queries, engines, numbers, arrangement matrices, signals and separability."""
+    """Streams, queries, memory, engines, numbers, arrangement matrices, signals, separability."""
     sections = [
         (f"plan {plan.name}", separability(plan).describe()),
         ("parameters", [one.text for one in plan.parameters]),
@@ -59,6 +60,7 @@ def explain(plan: Plan, arrangements_max: int = ARRANGEMENTS_MAX) -> str:
         ("queries", [line for query in plan.queries for line in query_lines(query)]),
         ("functions of your own", own_lines(plan)),
         ("clocks", _clocks(plan)),
+        ("memory", remembered(plan).describe()),
         ("shared", _shared(plan)),
         ("engines", [_engine(engine) for engine in plan.engines]),
         ("numbers", _numbers(plan)),

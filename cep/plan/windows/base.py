@@ -24,6 +24,10 @@ value of the argument `key`."""
 Apart = Literal["never", "rows", "aggregates"]
 """Whether a window for each key has the rows that one of all keys has: the current ones that pass
 through it, or also what is in it, which aggregates of the key see."""
+Keeps = Literal["ever", "age", "rows", "batches", "silence"]
+"""What decides what is in it, its size being a time or number: all rows that ever came, those of
+that time, the last ones, those of this batch and the one before (where `start` says when batches
+begin), or those since nothing came for that time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,7 @@ class WindowKind:
     by: By
     clock: Clock = "none"
     apart: Apart = "never"
+    keeps: Keeps = "ever"
     leaves_singly: bool = False
     has_condition: bool = False
     read: Callable[[Sequence[Expression], Sequence[str]], Arguments | Misfit] | None = None

@@ -10,6 +10,7 @@ LENGTH = WindowKind(
     "length(5)",
     by="rows",
     apart="rows",
+    keeps="rows",
     leaves_singly=True,
 )
 LENGTH_BATCH = WindowKind(

@@ -31,5 +31,6 @@ SESSION = WindowKind(
     "session(5 sec)",
     by="clock",
     clock="key",
+    keeps="silence",
     finish=_checked,
 )

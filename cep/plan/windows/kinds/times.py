@@ -12,6 +12,7 @@ TIME = WindowKind(
     by="clock",
     clock="groups",
     apart="aggregates",
+    keeps="age",
     leaves_singly=True,
 )
 TIME_BATCH = WindowKind(
@@ -33,12 +34,14 @@ TIME_BATCH = WindowKind(
     "timeBatch(5 sec)",
     by="clock",
     clock="one",
+    keeps="batches",
 )
 TIME_LENGTH = WindowKind(
     Signature("timeLength", (time("t"), rows("n", least=0)), "the last n rows of the last time t"),
     "timeLength(5 sec, 5)",
     by="rows and clock",
     clock="one",
+    keeps="age",
     leaves_singly=True,
 )
 DELAY = WindowKind(
@@ -46,6 +49,7 @@ DELAY = WindowKind(
     "delay(5 sec)",
     by="clock",
     clock="groups",
+    keeps="age",
 )
 TIME_JUMP = WindowKind(
     Signature(
@@ -56,6 +60,7 @@ TIME_JUMP = WindowKind(
     "timeJump(5 sec, 1 sec)",
     by="clock",
     clock="one",
+    keeps="age",
 )
 HOPPING = WindowKind(
     Signature("hopping", (time("size"), time("hop")), "every `hop`, the rows of the last `size`"),
