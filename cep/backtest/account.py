@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from cep.account.market import NEXT_TICK, Market
+from cep.account.orders import Order, UnusableError, order_of
 from cep.backtest.judged import Judge
-from cep.backtest.orders import Order, orders
 from cep.backtest.points import Point
 from cep.backtest.tick_queue import TickQueue
 from cep.backtest.ticks import Ticks
-from cep.backtest.trading import NO_SYMBOL, NO_TICK, Trading
+from cep.backtest.trading import NO_TICK, Trading
 from mt5bridge.broker import Table
 from mt5bridge.orders import Limits
 
@@ -89,22 +89,24 @@ class Account:
 
     def _order(self, place: int, row: Mapping[str, Any]) -> list[Order]:
         """The order of a signal, unless there is a reason against it."""
-        fresh, _ = orders([(place, row)], self._valid_ms)
-        if not fresh:
-            self.refused[NO_SYMBOL] += 1
-        elif fresh[0].symbol not in self._places:
+        try:
+            order = order_of(row, self._valid_ms, place)
+        except UnusableError as problem:
+            self.refused[problem.reason] += 1
+            return []
+        if order.symbol not in self._places:
             self.refused[NO_TICK] += 1
-        elif self._is_allowed(row):
-            self._trade(fresh[0])
-            return fresh
+        elif self._is_allowed(order):
+            self._trade(order)
+            return [order]
         return []
 
-    def _is_allowed(self, row: Mapping[str, Any]) -> bool:
+    def _is_allowed(self, order: Order) -> bool:
         """Whether the risk guard has nothing against a signal."""
         if self._judge is None:
             return True
         self._asked += 1
-        text = self._judge.refusal(row, self._asked, self.trading.floating)
+        text = self._judge.refusal(order, self._asked, self.trading.floating)
         if text is None:
             return True
         self._asked -= 1

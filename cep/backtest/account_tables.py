@@ -6,7 +6,7 @@ from dataclasses import asdict, fields
 
 import pyarrow as pa
 
-from cep.backtest.orders import Order
+from cep.account.orders import Order
 from cep.backtest.records import ingest_of
 from cep.backtest.simulate import Outcome
 from cep.backtest.trades import Trade
@@ -14,7 +14,7 @@ from cep.backtest.trading import answer_text
 from mt5bridge.broker import Table, codes
 
 _OF_PYTHON = {
-    "str": pa.string(), "int": pa.int64(), "float": pa.float64(), "int | None": pa.int64(),
+    "str": pa.string(), "int": pa.int64(), "float": pa.float64(), "float | None": pa.float64(),
 }  # fmt: skip
 SIDES = {codes.BUY: "buy", codes.SELL: "sell"}
 ENTRIES = {codes.IN: "in", codes.OUT: "out", codes.INOUT: "inout"}
@@ -48,7 +48,7 @@ def orders_table(outcome: Outcome) -> pa.Table:
     for number, (order, code) in enumerate(
         zip(outcome.orders, outcome.retcodes.tolist(), strict=True), 1
     ):
-        row = asdict(order)
+        row = asdict(order) | {"lots": order.lots_wanted}
         ingest = row.pop("order") >> 1
         answer = {"retcode": code, "answer": answer_text(code)}
         rows.append({"number": number, "ingest": ingest, **row, **answer})

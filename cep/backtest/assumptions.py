@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from cep.account.account_file import OTHERS
 from cep.account.market import NEXT_TICK, Market
+from cep.account.orders import LOTS_DEFAULT
 from cep.account.slippage import MS_A_SECOND, Slippage
-from cep.backtest.orders import LOTS_DEFAULT
 
 
 def assumptions(

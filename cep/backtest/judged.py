@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+from cep.account.orders import Order
 from mt5bridge.broker import Table, codes
 from mt5bridge.orders import Limits
 from mt5bridge.orders.guard import Guard
@@ -22,17 +23,17 @@ class Judge:
         self._guard = Guard(limits)
         self._working: dict[int, Signal] = {}
 
-    def refusal(self, row: Mapping[str, Any], tag: int, floating: float) -> str | None:
-        """Why a signal may not become the order of a tag; None: it may, and counts from now on.
+    def refusal(self, order: Order, tag: int, floating: float) -> str | None:
+        """Why an order may not be given, by its tag; None: it may, and counts from now on.
 
         `floating` is what open positions would bring now.
         """
         signal = Signal(
-            id=tag, time_msc=row["time_msc"], valid_until_msc=row["time_msc"], magic=0,
-            lots=row["lots"] or 0.0, stop_points=0.0, target_points=0.0, side=SIDES[row["side"]],
-            name=row["stream"], symbol=row["symbol"],
+            id=tag, time_msc=order.time_msc, valid_until_msc=order.time_msc, magic=0,
+            lots=order.lots, stop_points=0.0, target_points=0.0, side=SIDES[order.side],
+            name=order.signal, symbol=order.symbol,
         )  # fmt: skip
-        now_msc = row["time_msc"]
+        now_msc = order.time_msc
         self._guard.funds(OWNER, Account(now_msc, 0.0, 0.0, floating, 0.0, 0.0, 0.0, 0, 0, 0))
         found = self._guard.refusal(signal, 1, [OWNER], now_msc)
         if found is None:

@@ -12,12 +12,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cep.account.market import NEXT_TICK, Market
+from cep.account.orders import Order
 from cep.archive import Archive
 from cep.archive.parts import int64
 from cep.archive.schema import TICKS
 from cep.backtest.account import BEHIND_ALL, Account
 from cep.backtest.equity import Equity
-from cep.backtest.orders import Order
 from cep.backtest.points import SAMPLE_ROWS, Point, known_points
 from cep.backtest.records import order_of, shown_tables
 from cep.backtest.selection import Selection

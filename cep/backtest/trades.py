@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from cep.account.orders import Order
 from cep.backtest.costs import OpeningCosts
-from cep.backtest.orders import Order
 from mt5bridge.broker import Record, Specification, codes
 
 END = "end of data"

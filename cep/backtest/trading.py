@@ -12,10 +12,11 @@ from itertools import pairwise
 import numpy as np
 
 from cep.account.market import NEXT_TICK, Market
+from cep.account.orders import Order
 from cep.backtest.costs import OpeningCosts
 from cep.backtest.course import Course
 from cep.backtest.equity import Equity
-from cep.backtest.orders import Order, as_requests
+from cep.backtest.orders import as_requests
 from cep.backtest.points import digits_of
 from cep.backtest.ticks import Ints, Ticks
 from cep.backtest.trades import END, Excursion, Trade, in_points, trades_of
@@ -27,7 +28,10 @@ from mt5bridge.broker.money import profit_of
 from mt5bridge.broker.nights import DAY_MS
 from mt5bridge.broker.run import run
 
-NO_TICK, NO_SYMBOL = "no later tick", "no symbol"
+NO_TICK = "no later tick"
+NOT_IN_TIME, NOT_YET = 1, 2
+"""What became of pending orders that were never reached, beside the return codes of the broker."""
+_OWN = {0: NO_TICK, NOT_IN_TIME: "not reached in time", NOT_YET: "not reached yet"}
 PLAIN_ORDERS_MAX = 10_000
 """So many orders take some seconds without a compiler, which takes some seconds itself."""
 
@@ -63,10 +67,14 @@ class Trading:
         self._symbols: dict[str, Specification] = {}
         self._rows: dict[str, int] = {}
         self._broker = Broker(market.terms, (), loop or leap)
-        self._waiting = self._broker.waiting(as_requests((), {}))
+        self._waiting = self._broker.waiting(as_requests((), {}, {}))
         self._retcodes: list[tuple[Ints, Ints]] = []
         """Of orders, by their tags."""
         self._ended: list[int] = []
+        self._unfilled: set[int] = set()
+        """The tags of pending orders that have made no deal."""
+        self._standing: set[int] = set()
+        """Those of them that the broker has taken."""
         self._last_msc = np.zeros(0, np.int64)
         self._points = np.zeros(0)
         self._deals: list[Table] = [self._broker.take_deals()]  # the first table has none
@@ -89,7 +97,10 @@ class Trading:
 
     def order(self, orders: Sequence[Order]) -> None:
         """More orders, of symbols that are traded; each waits behind those there are."""
-        requests = as_requests(orders, self._rows, self._market, len(self._orders) + 1)
+        first_tag = len(self._orders) + 1
+        points = {name: symbol.point for name, symbol in self._symbols.items()}
+        requests = as_requests(orders, self._rows, points, self._market, first_tag)
+        self._unfilled.update(tag for tag, one in enumerate(orders, first_tag) if one.kind)
         self._orders += orders
         if self._chooses_loop:
             self._broker.loop = loop_for(len(self._orders))
@@ -97,13 +108,18 @@ class Trading:
         is_given = answers != codes.RUNS
         self._retcodes.append((self._waiting.requests["tag"][is_given], answers[is_given]))
         is_refused = is_given & ~np.isin(answers, codes.WORKED)
-        self._ended += self._waiting.requests["tag"][is_refused].tolist()
+        tags = self._waiting.requests["tag"]
+        self._ended += tags[is_refused].tolist()
+        self._standing |= self._unfilled.intersection(tags[is_given & ~is_refused].tolist())
         waiting = self._waiting.requests[~is_given]
         self._waiting = self._broker.waiting(np.concatenate([waiting, requests]))
 
     def take_ended(self) -> list[int]:
-        """The tags of orders that were refused since the last time."""
+        """The tags of orders that were refused, or whose time has passed, since the last time."""
         self.order(())
+        gone = (self._standing & self._unfilled) - set(self._broker.orders["tag"].tolist())
+        self._ended += sorted(gone)
+        self._standing -= gone
         found, self._ended[:] = self._ended[:], []
         return found
 
@@ -115,6 +131,7 @@ class Trading:
         found._broker = self._broker.fork()
         found._waiting = Waiting(*(table.copy() for table in self._waiting))
         found._last_msc, found._deals = self._last_msc.copy(), self._deals[:1]
+        found._unfilled, found._standing = set(self._unfilled), set(self._standing)
         found._course = None  # it only looks for deals
         return found
 
@@ -194,11 +211,18 @@ class Trading:
 
     @property
     def retcodes(self) -> Ints:
-        """What each order was answered, in the order of tags; 0: no tick came for it."""
+        """What became of each order, in the order of tags; 0: no tick came for it.
+
+        `NOT_YET` is that of a pending order while it stands, `NOT_IN_TIME` if its time has passed.
+        """
         found = np.zeros(len(self._orders), np.int64)
         last = self._waiting.requests["tag"], self._waiting.answers["retcode"]
         for tags, answers in (*self._retcodes, last):
             found[tags - 1] = answers
+        unfilled = np.array(sorted(self._unfilled), np.int64)
+        unfilled = unfilled[found[unfilled - 1] == codes.DONE]
+        stands = np.isin(unfilled, self._broker.orders["tag"])
+        found[unfilled - 1] = np.where(stands, NOT_YET, NOT_IN_TIME)
         return found
 
     @property
@@ -239,6 +263,7 @@ class Trading:
         if self._course is not None:
             self._course.take(ticks, deals, float(self._broker.positions["swap"].sum()))
         if len(deals):
+            self._unfilled.difference_update(deals["tag"].tolist())
             self._deals.append(deals)
         return deals
 
@@ -270,7 +295,7 @@ class Trading:
 
 def answer_text(retcode: int) -> str:
     """What a return code says of an order."""
-    return f"{codes.TEXTS[retcode]} ({retcode})" if retcode else NO_TICK
+    return _OWN.get(retcode) or f"{codes.TEXTS[retcode]} ({retcode})"
 
 
 def loop_for(orders: int) -> Run:

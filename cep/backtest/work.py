@@ -25,7 +25,6 @@ from cep.backtest.simulate import (
     simulate_all,
     tick_selection,
 )
-from cep.backtest.trading import NO_SYMBOL
 from cep.backtest.trial import Trial
 from cep.engine.native import Compiled
 from cep.engine.rows import Rows
@@ -179,7 +178,7 @@ class Work:
                     else self._again(market, advance)
                     for market in markets
                 ]  # fmt: skip
-        wanted, without = orders(self.results.signals, 1000 * asked.valid_seconds)
+        wanted, unusable = orders(self.results.signals, 1000 * asked.valid_seconds)
         if not asked.fills:
             found = [Outcome() for _ in markets]
         else:
@@ -188,7 +187,7 @@ class Work:
             with progress(ticks.rows) as advance:
                 found = simulate_all(ticks, wanted, asked.points, markets, advance)
         for outcome in found:
-            outcome.refused[NO_SYMBOL] += without
+            outcome.refused += unusable
         return found
 
     def _again(self, market: Market, advance: Advance) -> Outcome:

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
+from cep.account.orders import UnusableError, order_of
 from mt5bridge.spool.identity import is_in_ids
 from mt5bridge.wire import TIME_MSC_MAX, TIME_MSC_MIN, Side, Signal, WireError, encode
 
@@ -40,6 +41,8 @@ def as_signal(row: Mapping[str, Any], identifier: int, magic: int, valid_ms: int
     try:
         signal = _signal(row, identifier, magic, valid_ms)
         encode(signal)  # what is journalled has to be sent
+    except UnusableError as problem:
+        raise SignalError(f"signal {row['stream']}: {problem.reason}") from None
     except (WireError, OverflowError) as problem:
         detail = problem.detail if isinstance(problem, WireError) else problem
         raise SignalError(f"signal {row['stream']}: {detail}") from None
@@ -47,17 +50,19 @@ def as_signal(row: Mapping[str, Any], identifier: int, magic: int, valid_ms: int
 
 
 def _signal(row: Mapping[str, Any], identifier: int, magic: int, valid_ms: int) -> Signal:
-    lasting = row["valid_ms"] if row["valid_ms"] is not None else valid_ms
-    time_msc = max(TIME_MSC_MIN, min(row["time_msc"], TIME_MSC_MAX))
+    order = order_of(row, valid_ms)
+    if not order.is_plain:
+        raise UnusableError("prices are not sent to terminals")
+    time_msc = max(TIME_MSC_MIN, min(order.time_msc, TIME_MSC_MAX))
     return Signal(
         id=identifier,
         time_msc=time_msc,
-        valid_until_msc=min(time_msc + lasting, TIME_MSC_MAX),
+        valid_until_msc=min(time_msc + order.valid_until_msc - order.time_msc, TIME_MSC_MAX),
         magic=magic,
-        lots=row["lots"] or 0.0,
-        stop_points=float(row["stop_points"] or 0),
-        target_points=float(row["target_points"] or 0),
-        side=SIDES[row["side"]],
-        name=row["stream"],
-        symbol=row["symbol"],
+        lots=order.lots,
+        stop_points=float(order.stop_points or 0),
+        target_points=float(order.target_points or 0),
+        side=SIDES[order.side],
+        name=order.signal,
+        symbol=order.symbol,
     )

@@ -234,7 +234,7 @@ def signals_of(account: Account) -> list[Signal]:
     return [
         Signal(
             numbers[at] if at < len(numbers) else at + 1, one.time_msc, one.valid_until_msc,
-            magic, 0.0 if one.side == "close" else one.lots, float(one.stop_points or 0),
+            magic, one.lots, float(one.stop_points or 0),
             float(one.target_points or 0), SIDES[one.side], one.signal, one.symbol,
         )
         for at, one in enumerate(account.trading.orders)

@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from cep.account.market import Market
+from cep.account.orders import Order
 from cep.archive import Archive
-from cep.backtest.orders import Order, orders
+from cep.backtest.orders import orders
 from cep.backtest.results import Results, picked
 from cep.backtest.selection import Selection, select
 from cep.backtest.sequential import sequential

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from cep.account.orders import Order
 from cep.backtest.account import BEHIND_ALL
 from cep.backtest.asked import Asked
-from cep.backtest.orders import Order, orders
+from cep.backtest.orders import orders
 from cep.backtest.points import Point, known_points
 from cep.backtest.records import shown_tables
 from cep.backtest.selection import Selection
 from cep.backtest.simulate import PRICES, Outcome, as_ticks, outcome_at, prices_of, tick_selection
 from cep.backtest.ticks import Ints, Ticks
-from cep.backtest.trading import NO_SYMBOL, Trading
+from cep.backtest.trading import Trading
 from cep.market import TICK_STREAM
 from cep.sweep.together import Variant
 
@@ -32,7 +34,7 @@ class Filling:
     trading: Trading
     known: Mapping[str, Point]
     homeless: list[Order]
-    without: int
+    unusable: Counter[str]
     rows: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     first: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     seen: int = 0
@@ -73,7 +75,7 @@ class Filling:
     def finished(self) -> Outcome:
         """What came of the orders."""
         found = outcome_at(self.trading, self.known, self.homeless)
-        found.refused[NO_SYMBOL] += self.without
+        found.refused += self.unusable
         return found
 
 
@@ -95,7 +97,7 @@ class Fills:
         available = ticks.by_symbol()
         names = sorted(symbols & available.keys())
         self._learn(names, available)
-        found = [self._filling(own, without, names) for own, without in wanted]
+        found = [self._filling(own, unusable, names) for own, unusable in wanted]
         starts = [one.trading.orders[0].order for one in found if one.trading.orders]
         if starts:
             part = ticks.only(names).after(min(starts) >> 1)
@@ -113,7 +115,9 @@ class Fills:
         fresh = {name: prices_of(available[name]) for name in names if name not in self._points}
         self._points |= known_points(self._asked.points, fresh)
 
-    def _filling(self, own: Sequence[Order], without: int, names: Sequence[str]) -> Filling:
+    def _filling(
+        self, own: Sequence[Order], unusable: Counter[str], names: Sequence[str]
+    ) -> Filling:
         wanted = sorted({order.symbol for order in own} & self._points.keys())
         known, market = {name: self._points[name] for name in wanted}, self._asked.market
         symbols = {name: market.specification(name, one.size) for name, one in known.items()}
@@ -126,4 +130,4 @@ class Fills:
         for order in reversed(fillable):
             first[names.index(order.symbol)] = order.order
         trading = Trading(fillable, symbols, market)
-        return Filling(trading, known, homeless, without, rows, first)
+        return Filling(trading, known, homeless, unusable, rows, first)

@@ -1,4 +1,4 @@
-"""The slow, obvious way to fill market orders at a netting account: tick by tick."""
+"""The slow, obvious way to fill orders at a netting account: tick by tick."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from cep.backtest.orders import Order
+from cep.account.orders import Order
 
 Tick = tuple[int, int, float, float]
 """Place in the order, time in ms, bid, ask."""
 
-LATE, STOPS, NOTHING, NO_TICK = (
+LATE, STOPS, NOTHING, NO_TICK, PRICE, STANDS, PASSED = (
     "came too late (10022)", "invalid stops (10016)", "no such position (10036)", "no later tick",
+    "invalid price (10015)", "not reached yet", "not reached in time",
 )  # fmt: skip
 
 
@@ -38,6 +39,7 @@ class Naive:
     def __init__(self, orders: list[Order], point: float) -> None:
         self.point = point
         self.waiting = list(orders)
+        self.pending: list[Order] = []
         self.position: Position | None = None
         self.trades: list[dict[str, Any]] = []
         self.places: list[int] = []  # of the ticks that closed them
@@ -45,6 +47,7 @@ class Naive:
         self.last: Tick | None = None
 
     def push(self, tick: Tick) -> None:
+        self.pend(tick)
         self.watch(tick)
         while self.waiting and self.waiting[0].order < tick[0]:
             if tick[1] < self.waiting[0].time_msc:
@@ -59,6 +62,25 @@ class Naive:
             price = self.position.market(self.last)
             self.leave(self.last, self.position.lots, price, "end of data")
         self.refused[NO_TICK] += len(self.waiting)
+        self.refused[STANDS] += len(self.pending)
+
+    def pend(self, tick: Tick) -> None:
+        """Forget pending orders whose time has passed, and fill those that are reached."""
+        self.refused[PASSED] += sum(tick[1] >= one.valid_until_msc for one in self.pending)
+        orders, self.pending = self.pending, []
+        for order in orders:
+            if tick[1] >= order.valid_until_msc:
+                continue
+            if self.steps_left(order, tick) > 0:
+                self.pending.append(order)
+            else:
+                self.deal(order, tick[3] if order.side == "buy" else tick[2], tick, order.price)
+
+    def steps_left(self, order: Order, tick: Tick) -> int:
+        """How far the market is from the price of a pending order."""
+        market = tick[3] if order.side == "buy" else tick[2]
+        side = 1 if (order.side == "buy") == (order.kind == "limit") else -1
+        return side * round((market - order.price) / self.point)
 
     def watch(self, tick: Tick) -> None:
         held = self.position
@@ -73,23 +95,54 @@ class Naive:
     def execute(self, order: Order, tick: Tick) -> None:
         if tick[1] > order.valid_until_msc:
             self.refused[LATE] += 1
+        elif order.kind:
+            self.place(order, tick)
         elif order.side != "close":
-            self.trade(order, 1 if order.side == "buy" else -1, tick)
+            self.trade(order, tick)
         elif self.position is None:
             self.refused[NOTHING] += 1
         else:
-            self.leave(tick, self.position.lots, self.position.market(tick), "close")
+            lots = min(order.lots or self.position.lots, self.position.lots)
+            self.leave(tick, lots, self.position.market(tick), "close")
 
-    def trade(self, order: Order, side: int, tick: Tick) -> None:
-        price, closing = (tick[3], tick[2]) if side > 0 else (tick[2], tick[3])
-        stop = self.level(price, -side * (order.stop_points or 0))
-        target = self.level(price, side * (order.target_points or 0))
-        if (stop is not None and side * stop >= side * closing) or (
-            target is not None and side * target <= side * closing
-        ):
+    def place(self, order: Order, tick: Tick) -> None:
+        if self.steps_left(order, tick) < 0:
+            self.refused[PRICE] += 1
+        elif not self.are_sound(order, order.price, order.price):
             self.refused[STOPS] += 1
-            return
-        lots, held = order.lots, self.position
+        elif tick[1] >= order.valid_until_msc:
+            self.refused[LATE] += 1
+        else:
+            self.pending.append(order)
+
+    def trade(self, order: Order, tick: Tick) -> None:
+        price, closing = (tick[3], tick[2]) if order.side == "buy" else (tick[2], tick[3])
+        if self.are_sound(order, price, closing):
+            self.deal(order, price, tick, price)
+        else:
+            self.refused[STOPS] += 1
+
+    def levels(self, order: Order, price: float) -> tuple[float | None, float | None]:
+        """Stop and target of an order that is measured from a price."""
+        side = 1 if order.side == "buy" else -1
+        found = []
+        for name, away in (("stop", -side), ("target", side)):
+            level, distance = getattr(order, name), getattr(order, f"{name}_distance")
+            points = round(distance / self.point) or (getattr(order, f"{name}_points") or 0)
+            found.append(self.level(level, 0) if level else self.level(price, away * points))
+            if not (level or points):
+                found[-1] = None
+        return found[0], found[1]
+
+    def are_sound(self, order: Order, price: float, closing: float) -> bool:
+        side = 1 if order.side == "buy" else -1
+        stop, target = self.levels(order, price)
+        is_stop_sound = stop is None or side * stop < side * closing
+        return is_stop_sound and (target is None or side * target > side * closing)
+
+    def deal(self, order: Order, price: float, tick: Tick, measured: float) -> None:
+        stop, target = self.levels(order, measured)
+        side, lots, held = 1 if order.side == "buy" else -1, order.lots, self.position
         if held is not None and held.side == side:
             total = round(held.lots + lots, 8)
             held.price = (held.price * held.lots + price * lots) / total
@@ -104,9 +157,8 @@ class Naive:
         if lots > 0:
             self.position = Position(order, side, lots, price, tick[1], stop, target, [])
 
-    def level(self, price: float, points: int) -> float | None:
-        steps = round((price + points * self.point) / self.point)
-        return round(steps * self.point, 8) if points else None
+    def level(self, price: float, points: float) -> float | None:
+        return round(round((price + points * self.point) / self.point) * self.point, 8)
 
     def excursion(self, held: Position, lots: float, prices: list[float]) -> dict[str, float]:
         worst, best = sorted((min(prices), max(prices)), reverse=held.side < 0)

@@ -18,7 +18,7 @@ from cep.account.account_file import (
     read_account,
 )
 from cep.account.market import Market
-from cep.backtest.orders import Order
+from cep.account.orders import Order
 from cep.backtest.ticks import Ticks
 from cep.backtest.trading import Trading
 from mt5bridge.broker import REQUEST, Broker, Specification, Terms, codes

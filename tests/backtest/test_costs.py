@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from cep.account.account_file import AccountFile, AccountPart, SymbolPart
 from cep.account.market import Market
+from cep.account.orders import Order
 from cep.archive import Archive
 from cep.backtest.metrics import ALL, by_signal
-from cep.backtest.orders import Order
 from cep.backtest.page import Findings, report
 from cep.backtest.results import Results
 from cep.backtest.selection import select

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cep.account.market import Market
+from cep.account.orders import Order
 from cep.backtest.equity import MINUTE_MS, Equity
 from cep.backtest.extremes import lowest
-from cep.backtest.orders import Order
 from cep.backtest.ticks import Ticks
 from cep.backtest.trades import END
 from cep.backtest.trading import Trading

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from cep.account.orders import Order
 from cep.archive import Archive, import_history
 from cep.archive.ingest import INGEST_BITS
-from cep.backtest.orders import Order
 from cep.backtest.selection import Selection
 from cep.backtest.simulate import simulate, tick_selection
 from cep.backtest.trading import NO_TICK

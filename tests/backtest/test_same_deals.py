@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from cep.account.market import Market
+from cep.account.orders import Order
 from cep.archive import Archive
-from cep.backtest.orders import Order, orders
+from cep.backtest.orders import orders
 from cep.backtest.records import order_of, shown_tables
 from cep.backtest.results import Results
 from cep.backtest.selection import Selection, select
@@ -51,9 +52,8 @@ def made(archive: Archive) -> list[Order]:
 
 
 def signal_of(order: Order, number: int) -> Signal:
-    closes = order.side == "close"
     return Signal(
-        number, order.time_msc, order.valid_until_msc, 0, 0.0 if closes else order.lots,
+        number, order.time_msc, order.valid_until_msc, 0, order.lots,
         float(order.stop_points or 0), float(order.target_points or 0), SIDES[order.side],
         order.signal, order.symbol,
     )  # fmt: skip

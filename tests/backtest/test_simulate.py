@@ -10,12 +10,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from cep.account.orders import Order
 from cep.archive import Archive
 from cep.backtest.account_tables import account_tables
 from cep.backtest.assumptions import assumptions
 from cep.backtest.errors import BacktestError
 from cep.backtest.metrics import by_signal
-from cep.backtest.orders import Order, orders
+from cep.backtest.orders import orders
 from cep.backtest.page import CHARTS_MAX, Findings, report
 from cep.backtest.results import KEPT_MAX, Results, picked
 from cep.backtest.selection import select

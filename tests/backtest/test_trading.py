@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import pairwise
 from typing import Any
 
@@ -13,19 +14,30 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cep.account.market import Market
-from cep.backtest.orders import LOTS_DEFAULT, Order, orders
+from cep.account.orders import LOTS_DEFAULT, Order
+from cep.backtest.orders import orders
 from cep.backtest.ticks import Ticks
 from cep.backtest.trading import NO_TICK, PLAIN_ORDERS_MAX, Trading, loop_for
 from mt5bridge.broker import Specification, Terms
 from mt5bridge.broker.leap import leap
-from tests.backtest.naive import LATE, NOTHING, STOPS, Naive, Tick
+from tests.backtest.naive import (
+    LATE,
+    NOTHING,
+    PASSED,
+    PRICE,
+    STANDS,
+    STOPS,
+    Naive,
+    Tick,
+)
 
 POINT = 0.01
 
 
 def order(at: int, side: str = "buy", **more: object) -> Order:
     known = {
-        "signal": "Go", "symbol": "X", "lots": 2.0, "stop_points": None, "target_points": None,
+        "signal": "Go", "symbol": "X", "lots": 0.0 if side == "close" else 2.0,
+        "stop_points": None, "target_points": None,
         "valid_until_msc": 10_000, "time_msc": at,
     }  # fmt: skip
     return Order(order=at, side=side, **{**known, **more})  # type: ignore[arg-type]
@@ -186,12 +198,13 @@ def test_signals_become_orders() -> None:
         "stream": "Go", "time_msc": 5, "side": "sell", "symbol": "X", "lots": None,
         "stop_points": 3, "target_points": None, "valid_ms": None,
     }  # fmt: skip
-    found, without = orders([(7, row), (8, {**row, "symbol": None})], 60_000)
-    assert without == 1
-    assert found == [Order(7, 5, "Go", "X", "sell", LOTS_DEFAULT, 3, None, 60_005)]
+    found, unusable = orders([(7, row), (8, {**row, "symbol": None})], 60_000)
+    assert unusable == {"no symbol": 1}
+    assert found == [Order(7, 5, "Go", "X", "sell", 0.0, 3, None, 60_005)]
+    assert found[0].lots_wanted == LOTS_DEFAULT
     assert orders([(7, {**row, "valid_ms": 9, "lots": 1.5})], 0)[0][0].valid_until_msc == 14
-    [nothing] = orders([(7, {**row, "valid_ms": 0, "lots": 0.0})], 60_000)[0]
-    assert (nothing.valid_until_msc, nothing.lots) == (5, LOTS_DEFAULT)
+    [nothing] = orders([(7, {**row, "valid_ms": 0})], 60_000)[0]
+    assert nothing.valid_until_msc == 5
 
 
 POINTS = 0.01, 0.001, 1e-5
@@ -224,7 +237,35 @@ def session(seed: int, point: float) -> tuple[list[Order], list[Tick]]:
                 time_msc=time,
             )
         )  # fmt: skip
-    return found, rows
+    return [replace(one, lots=0.0) if one.side == "close" else one for one in found], rows
+
+
+def mixed(seed: int, point: float) -> tuple[list[Order], list[Tick]]:
+    """The same, where some orders wait at a price, some have stop and target as prices or as
+    distances in prices, and some close a part.
+    """
+    found, rows = session(seed, point)
+    random, digits = np.random.default_rng(seed + 1), round(-math.log10(point))
+
+    def changed(one: Order) -> Order:
+        if one.side == "close":
+            return replace(one, lots=(0.0, 0.1, 3.0)[random.integers(3)])
+        near = [bid for place, _, bid, _ in rows if place <= one.order][-1:] or [rows[0][2]]
+        more: dict[str, Any] = {"kind": ("", "limit", "stop")[random.integers(3)]}
+
+        def level(steps: int) -> float:
+            return round(near[0] + int(random.integers(-steps, steps + 1)) * point, digits)
+
+        if more["kind"]:
+            more["price"] = level(3)
+        for name in ("stop", "target"):
+            how, points = random.integers(3), getattr(one, f"{name}_points") or 0
+            if how:
+                more[f"{name}_points"] = None
+                more |= {name: level(5)} if how == 1 else {f"{name}_distance": points * point}
+        return replace(one, **more)
+
+    return [changed(one) for one in found], rows
 
 
 def both(
@@ -266,20 +307,21 @@ def cases(naive: Naive, rows: list[Tick]) -> Counter[str]:
 @given(st.integers(0, 2**32), st.lists(st.integers(0, 40), max_size=5))
 @pytest.mark.parametrize("point", POINTS)
 def test_any_orders_any_batches(point: float, seed: int, edges: list[int]) -> None:
-    waiting, rows = session(seed, point)
-    check(*both(waiting, rows, edges, point), seed)
+    for drawn in (session, mixed):
+        waiting, rows = drawn(seed, point)
+        check(*both(waiting, rows, edges, point), seed)
 
 
 def test_many_sessions_hold_every_hard_case() -> None:
     found: Counter[str] = Counter()
     for seed in range(600):
         point = POINTS[seed % len(POINTS)]
-        waiting, rows = session(seed, point)
+        waiting, rows = (session, mixed)[seed // 3 % 2](seed, point)
         fast, naive = both(waiting, rows, [seed % 7, 5 + seed % 11, 20], point)
         found += cases(naive, rows)
         check(fast, naive, seed)
     ways = [f"{side} {reason}" for side in ("buy", "sell")
             for reason in ("stop", "target", "opposite", "close", "end of data")]  # fmt: skip
     others = ["two closings at one tick", "two ticks of one millisecond"]
-    for case in (*ways, *others, LATE, STOPS, NOTHING, NO_TICK):
+    for case in (*ways, *others, LATE, STOPS, NOTHING, NO_TICK, PRICE, PASSED, STANDS):
         assert found[case] >= 10, (case, found)

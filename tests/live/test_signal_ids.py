@@ -149,10 +149,12 @@ def test_spools_of_older_releases_keep_the_ids_they_have() -> None:
 
 @pytest.mark.parametrize(
     ("changes", "text"),
-    [({"lots": float("nan")}, "nan is no size"), ({"lots": float("inf")}, "inf is no size"),
-     ({"stop_points": float("inf")}, "inf is no size"), ({"lots": -1.0}, "-1.0 is no size"),
-     ({"target_points": float("nan")}, "nan is no size"),
-     ({"symbol": "A\0"}, "zero byte"), ({"stop_points": 10**400}, "too large")],
+    [({"lots": float("nan")}, "lots could not be computed"),
+     ({"lots": float("inf")}, "lots could not be computed"),
+     ({"stop_points": float("inf")}, "stop points could not be computed"),
+     ({"lots": -1.0}, "lots is not above 0"),
+     ({"target_points": float("nan")}, "target points could not be computed"),
+     ({"symbol": "A\0"}, "zero byte"), ({"stop_points": 10**400}, "stop points could not be")],
 )  # fmt: skip
 def test_a_signal_that_cannot_be_sent_is_left_out_and_nothing_else(
     changes: dict[str, Any], text: str

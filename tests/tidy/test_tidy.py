@@ -67,7 +67,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "cep.sweep": {
         "cep.lang", "cep.plan", "cep.clocks", "cep.engine", "cep.market", "cep.functions",
-        "cep.backtest", "cep.report",
+        "cep.account", "cep.backtest", "cep.report",
     },
     "cep.parity": {
         "cep.plan", "cep.engine", "cep.archive", "cep.market", "cep.account", "cep.backtest",
