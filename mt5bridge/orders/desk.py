@@ -18,6 +18,7 @@ from mt5bridge.orders.guards import Guards
 from mt5bridge.orders.holdings import Claim, Holdings
 from mt5bridge.orders.journal import OrderJournal
 from mt5bridge.orders.limits import Limits
+from mt5bridge.orders.recall import cancelling, outstanding, standing
 from mt5bridge.orders.records import (
     Dealt,
     Halted,
@@ -179,6 +180,8 @@ class Desk:
                 is_asked = is_asked or self._has_changed(fate, identity)
                 if is_asked or post.send_now(identity, entry.request):
                     self._question(entry, [identity], now_msc)
+        for name in self.book.rules_halted:
+            self._take_back(name, now_msc)
 
     def ask(
         self,
@@ -243,11 +246,34 @@ class Desk:
         return self.journal.last
 
     def halt_rules(self, name: str, halted: bool, reason: str, now_msc: int) -> int:
-        """Turn the kill switch of one rule file: terminals are not told, nothing new is sent to
-        them; the number of the journal's record.
+        """Turn the kill switch of one rule file: nothing new is sent for it, what terminals have
+        not executed they are only asked about, and its pending orders are cancelled. The number of
+        the journal's last record of that.
         """
         self._note(RulesHalted(now_msc, name, halted, reason))
+        self._take_back(name, now_msc)
         return self.journal.last
+
+    def _take_back(self, name: str, now_msc: int) -> None:
+        """What a rule file has open, if it is halted."""
+        halted, magic = self.book.rules_halted.get(name), self.guard.magic_of(name)
+        if self._post is None or halted is None or not halted.halted or magic is None:
+            return
+        for entry, identity in list(outstanding(self.book, magic)):
+            self._question(entry, [identity], now_msc)
+            self._cancel(halted, entry, identity, now_msc)
+
+    def _cancel(self, halted: RulesHalted, entry: Entry, identity: str, now_msc: int) -> None:
+        """Cancel the order that stands at the broker for a request, if one does."""
+        fate = entry.fates[identity]
+        ticket = standing(fate)
+        if not ticket or not opens(entry.request):
+            return
+        if self._has_changed(fate, identity):
+            self.complain("orders_left", f"{identity}: order {ticket} stands on {fate.account}")
+            return
+        order = cancelling(halted, entry, ticket, now_msc)
+        self.ask(order, now_msc, identity, durable=True)
 
     def on_outcome(self, outcome: Outcome, now_msc: int) -> None:
         """A terminal has reported; a frame's lots and price are numbers."""
@@ -478,6 +504,9 @@ class Desk:
             self.journal.add(record)
             self._check_size(entry, record)
             self.on_news(News(entry, identity, result))
+            halted = self.book.rules_halted.get(self.guard.name_of(entry.request.magic))
+            if halted is not None and halted.halted:
+                self._cancel(halted, entry, identity, record.time_msc)
         elif not entry.fates[identity].knows(result):
             is_of_another = entry.fates[identity].is_of_another(record)
             why = "on another account" if is_of_another else "after the final one or unasked"

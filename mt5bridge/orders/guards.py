@@ -33,6 +33,14 @@ class Guards(Guard):
             self._own.setdefault(one.magic, Guard(one.limits)).limits = one.limits
             self._magics[one.name], self._names[one.magic] = one.magic, one.name
 
+    def magic_of(self, name: str) -> int | None:
+        """The magic number of a strategy; None where there is none of this name."""
+        return self._magics.get(name)
+
+    def name_of(self, magic: int) -> str:
+        """The strategy that has a magic number; empty where none has."""
+        return self._names.get(magic, "")
+
     def halt_of(self, request: Request) -> str | None:
         """The refusal while a kill switch is on that stops this request; None: none is."""
         if not opens(request):

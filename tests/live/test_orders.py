@@ -21,6 +21,7 @@ from mt5bridge.clock import now_msc
 from mt5bridge.orders import (
     Book,
     Entry,
+    HaltRules,
     OrderError,
     OrderRequest,
     SendOrder,
@@ -159,6 +160,33 @@ def test_the_kill_switch(tmp_path: Path) -> None:
     states = {e.asked.client_id: (e.state, e.text) for e in book(settings)}
     assert states["early"] == states["second"] == ("refused", "halted: a test")
     assert states["third"][0] == "executed"
+
+
+def test_a_halted_rule_file_takes_back_its_pending_orders(tmp_path: Path) -> None:
+    """Those of others stand, and closing goes on."""
+    quick = {"file": "rules.cep", "magic": 101}
+    settings = write_settings(tmp_path, {**OPEN, "rules.quick": quick})
+    found = terminal(walks("A", 500), account=Account())
+    far = {"kind": "limit", "price": 0.001}
+    with Service(settings), connected(found, settings):
+        put(settings, "open", magic=101)
+        wait_until(ended(settings, "open"))
+        put(settings, "quick", magic=101, **far)
+        put(settings, "other", **far)
+        wait_until(lambda: {"quick", "other"} <= standing(settings))
+        inbox_of(read_config(settings)).put(HaltRules("quick", True, "a test"), now_msc())
+        wait_until(ended(settings, "quick"))
+        put(settings, "late", magic=101)
+        put(settings, "close", kind="close", magic=101, lots=0.0, side="")
+        wait_until(lambda: ended(settings, "late")() and ended(settings, "close")())
+        assert standing(settings) == {"other"} and found.account.orders == 1
+    states = {one.asked.client_id: one.state for one in book(settings)}
+    assert states["quick"] == "cancelled" and states["close"] == "executed"
+    assert states["late"] == "refused"
+
+
+def standing(settings: Path) -> set[str]:
+    return {one.asked.client_id for one in book(settings) if one.state == "placed"}
 
 
 CALLBACK = """

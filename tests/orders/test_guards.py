@@ -13,8 +13,8 @@ from mt5bridge.orders import Limits, NamedLimits, OrderJournal
 from mt5bridge.orders.guard import Guard
 from mt5bridge.orders.guards import Guards
 from mt5bridge.orders.records import Dealt
-from mt5bridge.wire import Side, SignalStatus
-from tests.orders.desk import NOON_MSC, Office, result, signal
+from mt5bridge.wire import Order, OrderKind, Side, SignalStatus
+from tests.orders.desk import NOON_MSC, Office, order, result, signal, trader
 
 ONE, OTHER = 7, 8
 NO_LIMIT = Limits()
@@ -136,3 +136,63 @@ def test_what_waits_for_the_disk_is_stopped_by_its_own_switch(tmp_path: Path) ->
     office.desk.halt_rules("one", True, "news", NOON_MSC)
     office.desk.flush()
     assert office.post.sent == [] and office.text(1) == "one is halted: news"
+
+
+def test_halted_its_requests_are_taken_back_from_terminals(tmp_path: Path) -> None:
+    """What was not executed never is, and what stands at a broker is cancelled, also later."""
+    named = (NamedLimits("one", ONE, NO_LIMIT), NamedLimits("other", OTHER, NO_LIMIT))
+    office = Office(tmp_path / "j", Limits(named=named))
+    limits = {2: ONE, 3: OTHER, 4: ONE, 5: ONE}
+    for number, magic in limits.items():
+        office.ask(order(number, magic=magic))
+    office.ask(signal(1, magic=ONE))
+    office.ask(signal(6, magic=ONE, side=Side.CLOSE))
+    for number in (2, 3, 5):
+        office.tell(result(number, SignalStatus.PLACED, order=50 + number))
+    office.tell(result(5, SignalStatus.CANCELLED))
+    office.desk.halt_rules("one", True, "news", NOON_MSC)
+    assert office.post.asked == [("one", 2), ("one", 4), ("one", 1)]
+    assert cancelled(office) == [] and office.journal.awaited.is_set()
+    office.desk.flush()
+    assert cancelled(office) == [(52, ONE)]
+    office.tell(result(4, SignalStatus.PLACED, order=54))  # it had come there before the question
+    office.tell(result(3, SignalStatus.PLACED, order=53))
+    office.desk.flush()
+    assert cancelled(office) == [(52, ONE), (54, ONE)]
+    again = office.again()
+    assert cancelled(again) == [(52, ONE), (54, ONE)], "until the terminal has done so"
+    assert {("one", 2), ("one", 4), ("one", 1)} <= set(again.post.asked)
+    again.desk.halt_rules("one", False, "over", NOON_MSC + 1)
+    again.ask(order(7, magic=ONE))
+    again.tell(result(7, SignalStatus.PLACED, order=57))
+    again.desk.flush()
+    assert len(cancelled(again)) == 2
+    again.desk.halt_rules("one", True, "news", NOON_MSC + 2)
+    again.desk.flush()
+    assert (57, ONE) in cancelled(again)
+    again.journal.close()
+
+
+def test_a_halt_cancels_nothing_on_another_account(tmp_path: Path) -> None:
+    """There the ticket is somebody else's."""
+    office = Office(tmp_path / "j", Limits(named=(NamedLimits("one", ONE, NO_LIMIT),)))
+    office.desk.on_trader(trader("one", "EURUSD"))
+    office.ask(order(2, magic=ONE))
+    office.desk.flush()
+    office.tell(result(2, SignalStatus.PLACED, order=52))
+    office.desk.on_trader(replace(trader("one", "EURUSD"), owner="9@Other"))
+    office.desk.halt_rules("one", True, "news", NOON_MSC)
+    office.desk.flush()
+    assert cancelled(office) == []
+    assert [name for name, _ in office.complaints] == ["orders_left"]
+
+
+def cancelled(office: Office) -> list[tuple[int, int]]:
+    """Tickets and magic numbers of what the post was given to cancel."""
+    found = (office.desk.book.get(number) for _, number in office.post.sent)
+    asked = [one.request for one in found if one is not None]
+    return [
+        (one.ticket, one.magic)
+        for one in asked
+        if isinstance(one, Order) and one.kind is OrderKind.CANCEL
+    ]
