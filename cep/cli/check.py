@@ -65,7 +65,7 @@ def counts(plan: Plan) -> str:
     numbers = {
         "parameter": len(plan.parameters),
         "stream": len(plan.sources),
-        "query": len(plan.queries),
+        "query": len(plan.queries) - len(plan.signals),
         "event": len(plan.events),
         "complex event": len(plan.complexes),
         "signal": len(plan.signals),

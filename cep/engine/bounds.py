@@ -60,9 +60,9 @@ class Flow:
 
     def _made(self, stream: str) -> int:
         """Rows that operators of the stage put on a stream."""
-        plan, stages = self.plan, self.stages
+        plan = self.plan
         match plan.stream(stream).origin:
-            case Origin.SOURCE | Origin.QUERY | Origin.INNER:
+            case Origin.SOURCE | Origin.QUERY | Origin.INNER | Origin.SIGNAL:
                 writers = [q for q in plan.queries if q.target == stream]
                 return sum(self.emitted(q) for q in writers if self._is_here(q.name))
             case Origin.EVENT:
@@ -74,10 +74,6 @@ class Flow:
                     for entry in self.entries
                     if stream in dict(self.tables.ends.get(entry_name(entry), ()))
                 )
-            case Origin.SIGNAL:
-                signal = next(s for s in plan.signals if s.name == stream)
-                found = next(c for c in plan.complexes if c.name == signal.complex)
-                return self.rows(found.name) if stages.engine(found.engine) == self.stage else 0
             case _:
                 return 0
 

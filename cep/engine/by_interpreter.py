@@ -218,8 +218,6 @@ class ByInterpreter:
                 keys, event, first, *own = columns
                 at, counts = _written_lists(own, lists)
                 wholes = [event, first, tuple(at), tuple(counts)]
-            case Origin.SIGNAL:
-                keys, wholes = columns[1], []
             case _:
                 write_cells(stream.schema, columns, places, ints, floats, strings, self._objects())
                 return

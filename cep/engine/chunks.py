@@ -133,7 +133,6 @@ class Chunks:
         yield f"engine {engine}", ""
         complexes = {found.name for found in plan.complexes if found.engine == engine}
         made = [event.name for event in plan.events if event.engine == engine]
-        made += [signal.name for signal in plan.signals if signal.complex in complexes]
         yield from ((stream, stream) for stream in (*made, *complexes))
 
 

@@ -234,5 +234,5 @@ def row_widths(plan: Plan) -> tuple[int, int]:
 
 
 def has_cells(stream: Stream) -> bool:
-    """Whether the attributes lie in cells of their own: all but events, complexes and signals."""
-    return stream.origin not in (Origin.EVENT, Origin.COMPLEX, Origin.SIGNAL)
+    """Whether the attributes lie in cells of their own: all but events and complex events."""
+    return stream.origin not in (Origin.EVENT, Origin.COMPLEX)

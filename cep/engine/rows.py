@@ -29,7 +29,7 @@ from cep.engine.lines import encode, encode_plain
 from cep.engine.output_rows import OutputRows, SingleRow
 from cep.engine.row_values import RowValues
 from cep.engine.strings import Strings
-from cep.plan.nodes import Origin, Plan, Signal, Stream
+from cep.plan.nodes import Origin, Plan, Stream
 from cep.plan.types import Schema, Type
 
 Row = dict[str, Any]
@@ -101,7 +101,6 @@ class Decoder:
         self.key_codes: list[int] = [NULL]
         self._readers: dict[int, RowValues | None] = {}
         """Of single rows, by the number of their stream."""
-        self.signals = {signal.name: signal for signal in plan.signals}
 
     def dicts(self, rows: Rows) -> list[Row]:
         """The rows as `{"stream", "time_msc", "kind", ...attributes}`."""
@@ -130,7 +129,7 @@ class Decoder:
         number = memoryview(raw.row).cast("q")[OUT_STREAM]
         if number not in self._readers:
             stream = self.streams[self.names[number]]
-            is_plain = stream.origin not in (Origin.EVENT, Origin.COMPLEX, Origin.SIGNAL)
+            is_plain = stream.origin not in (Origin.EVENT, Origin.COMPLEX)
             reader = RowValues(stream, raw.width, self.strings) if is_plain else None
             self._readers[number] = reader
         return self._readers[number]
@@ -156,8 +155,6 @@ class Decoder:
                 return self._event(rows, places)
             case Origin.COMPLEX:
                 return self._complex(rows, places)
-            case Origin.SIGNAL:
-                return self._signal(self.signals[stream.name], rows, places)
             case _:
                 return self._cells(stream, rows, places)
 
@@ -206,15 +203,3 @@ class Decoder:
         arrangements = [rows.lists[at : at + k].tolist() for at, k in spans]
         events = [rows.lists[at + k : at + 2 * k].tolist() for at, k in spans]
         return [self.keys(rows, places), number, first, arrangements, events]
-
-    def _signal(self, signal: Signal, rows: Rows, places: Ints) -> list[list[Any]]:
-        n = len(places)
-        keys = self.keys(rows, places)
-        constants = (signal.lots, signal.stop_points, signal.target_points, signal.valid_ms)
-        return [
-            [signal.complex] * n,
-            keys,
-            [signal.side] * n,
-            keys if signal.symbol is None else [signal.symbol] * n,
-            *([constant] * n for constant in constants),
-        ]

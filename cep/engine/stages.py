@@ -14,7 +14,7 @@ from typing import TypeVar
 from cep.engine.clock_cells import NO_CLOCKS, ClockCells, clock_cells, goes_by_time
 from cep.engine.layout import row_widths
 from cep.plan.clocks import clocks
-from cep.plan.nodes import Chained, Complex, Engine, Event, Operator, Plan, Signal
+from cep.plan.nodes import Chained, Complex, Engine, Event, Operator, Plan
 from cep.plan.outlets import streams_read
 from cep.plan.query import Query
 from cep.plan.separable import Separability, separability
@@ -48,7 +48,6 @@ class Stages:
     is_apart: bool
     clocks: ClockCells
     _readers: Mapping[str, tuple[Query | Event, ...]]
-    _signals: Mapping[str, tuple[Signal, ...]]
     _chained: Mapping[str, tuple[Chained, ...]]
 
     @classmethod
@@ -69,7 +68,6 @@ class Stages:
             is_apart,
             cells,
             _grouped_readers(plan),
-            _grouped(plan.signals, lambda signal: signal.complex),
             _grouped(plan.chained, lambda chained: chained.complex),
         )
 
@@ -80,7 +78,7 @@ class Stages:
         return ints + len(self.clocks), floats
 
     def operator(self, operator: Operator) -> int:
-        """Stage in which a query runs, an event's condition is watched or a signal is made."""
+        """Stage in which a query runs or an event's condition is watched."""
         return KEYED if not self.is_apart or self.by.is_keyed(operator) else CROSSING
 
     def engine(self, name: str) -> int:
@@ -152,9 +150,6 @@ class Stages:
     def is_read(self, stream: str) -> bool:
         """Whether anything reads a stream, in whatever stage."""
         return stream in self._readers
-
-    def signals(self, found: Complex) -> tuple[Signal, ...]:
-        return self._signals.get(found.name, ())
 
 
 def windows_of_all_keys(plan: Plan) -> Iterator[str]:

@@ -238,12 +238,11 @@ class TableBuilder:
         return [self.definitions[entry_name(entry)] for entry in chained]
 
     def _outgoing(self, rule: Complex) -> list[int]:
-        """The streams on which the hand-over of a complex event puts a row: of its signals, and
-        that for engines of later stages.
+        """The stream on which the hand-over of a complex event puts a row, if engines of later
+        stages take it.
         """
-        found = [self.ids.of(signal.name) for signal in self.stages.signals(rule)]
         is_handed = self.stages.is_handed_on(rule, self.stage)
-        return [*found, self.ids.handed(rule.name)] if is_handed else found
+        return [self.ids.handed(rule.name)] if is_handed else []
 
     def _rule_record(self, rule: Complex) -> list[int]:
         chain = self._chain(rule)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypedDict
+
 from cep.lang.ast import (
     ComplexDefinition,
     Duration,
@@ -10,6 +12,7 @@ from cep.lang.ast import (
     Expression,
     FollowedBy,
     Header,
+    Level,
     Literal,
     Name,
     Option,
@@ -24,9 +27,27 @@ from cep.lang.parser_definitions import Annotations
 from cep.lang.parser_on_demand import OnDemandParser
 from cep.lang.tokens import NAMES, NUMBERS, Role, TokenKind
 
+
+class SignalClauses(TypedDict):
+    """What a signal says behind its symbol."""
+
+    lots: Expression | None
+    risk_percent: Expression | None
+    order: str | None
+    price: Expression | None
+    stop: Level | None
+    target: Level | None
+    valid: Expression | None
+
+
 LEAVES_MAX = 60
 REPEATS = ("reject", "refresh", "allow")
-SIDES = ("buy", "sell", "close")
+SIDES = ("buy", "sell", "close", "modify", "cancel")
+POINTS_HINT = "distances are given in points: `200 points`"
+PENDING = ("limit", "stop")
+SIGNAL_CLAUSES = ("risk", "at", "stop", "target", "for")
+GOES_ON = (".", "(", "[", ":", "+", "-", "*", "/", "%")
+"""What may stand behind a name that begins an expression."""
 SIZE_HINT = "sizes have no sign, the side says it: `sell 0.10 lots`, `close`"
 HEADER_HINT = "the order is NAME, `number N`, `in ENGINE`, `for each ATTRIBUTE`, `as`"
 HEADER = ("number", "in", "for", "as")
@@ -92,10 +113,7 @@ class EventParser(OnDemandParser):
         self._expect_as()
         every = self.at_word("every") and self.peek().kind in NAMES and self.take_word("every")
         source = self.expect_name("a stream")
-        condition: Expression | None = None
-        if self.take("[", Role.TIGHT):
-            condition = self.expression()
-            self.expect("]", hint="close the condition")
+        condition = self._condition()
         opposites: tuple[Name, ...] = ()
         repeat: str | None = None
         while True:
@@ -108,6 +126,14 @@ class EventParser(OnDemandParser):
         self._refuse_late_header()
         span = self.since(start)
         return EventDefinition(header, every, source, condition, opposites, repeat, span=span)
+
+    def _condition(self) -> Expression | None:
+        """`[condition]`, or nothing."""
+        if not self.take("[", Role.TIGHT):
+            return None
+        condition = self.expression()
+        self.expect("]", hint="close the condition")
+        return condition
 
     def _choice(self, words: tuple[str, ...], what: str) -> str:
         word = self.token.keyword
@@ -234,42 +260,78 @@ class EventParser(OnDemandParser):
         return row
 
     def signal_definition(self, start: int, _annotations: Annotations) -> SignalDefinition:
-        """`NAME on COMPLEX SIDE [SYMBOL] ..`, after `define signal`."""
+        """`NAME on SOURCE SIDE [SYMBOL] ..`, after `define signal`."""
         name = self.expect_name("the name of the signal")
         self.expect_word("on")
-        complex_ = self.expect_name("a complex event")
-        side = self._choice(SIDES, "`buy`, `sell` or `close`")
+        source = self.expect_name("a complex event or a stream")
+        condition = self._condition()
+        side = self._choice(SIDES, "`buy`, `sell`, `close`, `modify` or `cancel`")
         symbol: Literal | None = None
-        if self.token.kind in NAMES and not self._at_signal_clause():
-            raise self.unexpected("a symbol in quotes", SYMBOL_HINT)
         if self.token.kind is TokenKind.STRING:
             symbol = self.expect_string("a symbol")
-        lots = stop = target = None
-        valid: Duration | None = None
+        clauses = self._signal_clauses()
+        span = self.since(start)
+        return SignalDefinition(name, source, condition, side, symbol, **clauses, span=span)
+
+    def _signal_clauses(self) -> SignalClauses:
+        """Lots, prices and time, in any order, each once at most."""
+        found = SignalClauses(
+            lots=None, risk_percent=None, order=None, price=None, stop=None, target=None, valid=None
+        )
         while True:
-            if lots is None and self.token.kind in NUMBERS:
-                lots = self.expect_number("a number")
+            if found["lots"] is None and self._at_lots():
+                found["lots"] = self.expression()
                 self.expect_word("lots", hint="write `0.10 lots`")
-            elif stop is None and self.take_word("stop"):
-                stop = self._points()
-            elif target is None and self.take_word("target"):
-                target = self._points()
-            elif valid is None and self.take_word("for"):
-                valid = self.expect_duration("a time", "10 min")
+            elif found["risk_percent"] is None and self.take_word("risk"):
+                found["risk_percent"] = self.expression()
+                self.expect_word("percent", hint="write `risk 1 percent`")
+            elif found["order"] is None and self.take_word("at"):
+                found["order"] = self._choice(PENDING, "`limit` or `stop`")
+                found["price"] = self.expression()
+            elif found["stop"] is None and self.take_word("stop"):
+                found["stop"] = self._level_of("stop")
+            elif found["target"] is None and self.take_word("target"):
+                found["target"] = self._level_of("target")
+            elif found["valid"] is None and self.take_word("for"):
+                found["valid"] = self._time()
             elif self.at("-"):
                 raise self.unexpected("a number of more than 0", SIZE_HINT)
             else:
-                break
-        span = self.since(start)
-        return SignalDefinition(name, complex_, side, symbol, lots, stop, target, valid, span=span)
+                return found
 
-    def _at_signal_clause(self) -> bool:
-        return self.token.keyword in ("stop", "target", "for")
+    def _time(self) -> Expression:
+        """A time, or an expression that is one in ms."""
+        value = self.expression()
+        if isinstance(value, Literal):
+            hint = "write a time such as `10 min`"
+            raise self.error(value.span, "expected a time", hint)
+        return value
 
-    def _points(self) -> Literal:
-        points = self.expect_integer("a whole number of points", hint="write `200 points`")
-        self.expect_word("points", hint="distances are given in points: `200 points`")
-        return points
+    def _at_lots(self) -> bool:
+        """Whether an expression begins here, which is a number of lots."""
+        if self.token.kind not in NAMES:
+            return self.token.kind in NUMBERS or self.at("(")
+        if self.token.keyword in SIGNAL_CLAUSES:
+            return False
+        following = self.peek()
+        if following.keyword == "lots" or following.text in GOES_ON:
+            return True
+        raise self.unexpected("a symbol in quotes", SYMBOL_HINT)
+
+    def _level_of(self, clause: str) -> Level:
+        """`EXPR points`, `at EXPR`, `by EXPR` or `EXPR`."""
+        start = self.token.span.start
+        word = next((one for one in ("at", "by") if self.take_word(one)), "")
+        value = self.expression()
+        if isinstance(value, Literal) and not word and not self.at_word("points"):
+            raise self.unexpected("`points`", f"{POINTS_HINT}; a price is `{clause} at 1.0950`")
+        if self.at_word("points"):
+            if word:
+                hint = f"write `{clause} 200 points`, or a price behind `at`"
+                raise self.error(self.token.span, f"`{word}` goes with a price", hint)
+            self.advance(Role.KEYWORD)
+            word = "points"
+        return Level(value, word, span=self.since(start))
 
 
 def _across(left: Pattern, right: Pattern) -> Span:

@@ -117,8 +117,8 @@ INPUT_KEYWORDS = frozenset(
 )
 ENGINE_KEYWORDS = frozenset(
     "define engine event complex signal number for each every opposite repeat reject"
-    " refresh allow followed by arrangements within forbid on buy sell close lots stop target"
-    " points from in not and or as".split()
+    " refresh allow followed by arrangements within forbid on buy sell close modify cancel"
+    " lots risk percent at limit stop target by points from in not and or as".split()
 )
 PARAMETER_KEYWORDS = frozenset("define parameter range to step in".split())
 POSITION_KEYWORDS = frozenset("define position magic".split())

@@ -17,17 +17,19 @@ from cep.plan.kinds import kinds_of
 from cep.plan.nodes import (
     COMPLEX_SCHEMA,
     EVENT_SCHEMA,
-    SIGNAL_SCHEMA,
     Operator,
     Origin,
     Partition,
     Plan,
+    Signal,
 )
 from cep.plan.partitions import PartitionBuilder
 from cep.plan.positions import MAGIC, expanded
 from cep.plan.problems import Problems, Skip
 from cep.plan.queries import QueryBuilder, query_names
+from cep.plan.query import Query
 from cep.plan.rewrite import rewrite
+from cep.plan.signals import SignalBuilder
 from cep.plan.streams import Streams, made_by
 from cep.plan.variables import substitute
 
@@ -76,6 +78,7 @@ def compile_rules(
         triggers=tuple(builder.definitions.triggers),
         aggregations=streams.aggregations,
         partitions=tuple(builder.partitions),
+        signals=tuple(builder.signals),
         chained=catalog.chained,
         number_stride=_stride(numbers),
         keys=_keys(script),
@@ -108,15 +111,31 @@ class _Builder:
         self.queries = QueryBuilder(problems, self.streams)
         self.names = query_names(problems, script)
         self.events = EventBuilder(self.catalog, self.streams)
+        self.signal_builder = SignalBuilder(self.catalog, self.streams)
         self.partitions: list[Partition] = []
+        self.signals: list[Signal] = []
         self.built: list[tuple[ast.Statement, Operator]] = []
 
     def build(self) -> None:
         """The operators, in definition order."""
+        signals: list[tuple[ast.SignalDefinition, int]] = []
         for node in self.script.statements:
             done = self.problems.attempt(self._statement, node)
             for name in made_by(node) if done is None else ():
                 self.streams.broken(name.text)
+            if isinstance(node, ast.SignalDefinition) and done is not None:
+                signals.append((node, len(self.built)))
+        for taken, (node, place) in enumerate(signals):
+            self.problems.attempt(self._signal, node, place + taken)
+
+    def _signal(self, node: ast.SignalDefinition, place: int) -> None:
+        """The query of a signal, which may be of what is defined behind it."""
+        query, signal = self.signal_builder.build(node)
+        for number, (_, operator) in enumerate(self.built):
+            written = operator.target if isinstance(operator, Query) else operator.name
+            place = max(place, number + 1) if written == signal.source else place
+        self.built.insert(place, (node, query))
+        self.signals.append(signal)
 
     def _statement(self, node: ast.Statement) -> bool:
         match node:
@@ -124,10 +143,12 @@ class _Builder:
                 self.built += self.queries.build(node, self.names.of(node))
             case ast.Partition():
                 self._partition(node)
-            case ast.EventDefinition() | ast.ComplexDefinition() | ast.SignalDefinition():
+            case ast.EventDefinition() | ast.ComplexDefinition():
                 self._event(node)
             case ast.PositionDefinition():
                 raise Skip  # it is in error, or others would stand here
+            case ast.SignalDefinition():
+                self.signal_builder.declare(node)
             case ast.EngineDefinition():
                 pass  # the catalog has taken it in
             case _:
@@ -148,9 +169,7 @@ class _Builder:
                 built = AggregationBuilder(self.problems, self.streams).build(node)
                 self.streams.declare(node.name, built)
 
-    def _event(
-        self, node: ast.EventDefinition | ast.ComplexDefinition | ast.SignalDefinition
-    ) -> None:
+    def _event(self, node: ast.EventDefinition | ast.ComplexDefinition) -> None:
         """An operator of the simple engine; its stream is known even when it is in error."""
         operator: Operator | None
         match node:
@@ -160,9 +179,6 @@ class _Builder:
             case ast.ComplexDefinition():
                 self.streams.declare_stream(node.header.name, COMPLEX_SCHEMA, Origin.COMPLEX)
                 operator = self.events.complex(node)
-            case ast.SignalDefinition():
-                self.streams.declare_stream(node.name, SIGNAL_SCHEMA, Origin.SIGNAL)
-                operator = self.events.signal(node)
         if operator is not None:
             self.built.append((node, operator))
 

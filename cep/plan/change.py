@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cep.plan.expressions import InTable
-from cep.plan.nodes import Chained, Complex, Event, Operator, Plan, Ref, Signal, leaves, nodes_below
+from cep.plan.nodes import Chained, Complex, Event, Operator, Plan, Ref, leaves, nodes_below
 from cep.plan.nodes import Sequence as Followed
 from cep.plan.outlets import outlets
 from cep.plan.query import Query
@@ -140,7 +140,7 @@ def definitions(plan: Plan) -> dict[PartId, Any]:
 def operator_part(operator: Operator) -> PartId:
     """An operator as a part."""
     kinds: dict[type[Operator], str] = {Query: "query", Event: "event", Complex: "complex"}
-    return kinds.get(type(operator), "signal"), operator.name
+    return kinds[type(operator)], operator.name
 
 
 def chained_part(chained: Chained) -> PartId:
@@ -154,8 +154,6 @@ def _anonymous(operator: Operator) -> Operator:
             return replace(operator, name="")
         case Event() | Complex():
             return replace(operator, number=0)
-        case _:
-            return operator
 
 
 def _pairs(before: Mapping[PartId, Any], after: Mapping[PartId, Any]) -> dict[PartId, PartId]:
@@ -273,8 +271,6 @@ def read_by(plan: Plan, operator: Operator) -> Iterator[PartId]:
             for ref in (*leaves(operator.pattern), *_absent(operator.pattern), *operator.forbid):
                 chained = f"{ref.event}@{operator.engine}"
                 yield ("event", ref.event) if ref.event in events else ("chained", chained)
-        case Signal():
-            yield "complex", operator.complex
 
 
 def _read_by_query(query: Query) -> Iterator[PartId]:

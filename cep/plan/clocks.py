@@ -19,7 +19,7 @@ from cep.plan.keys import (
     key_attributes,
     looks_by_key,
 )
-from cep.plan.nodes import Complex, Event, Origin, Partition, Plan, Stream
+from cep.plan.nodes import Event, Origin, Partition, Plan, Stream
 from cep.plan.outlets import streams_filled
 from cep.plan.query import Query, StreamInput
 from cep.plan.steps import Holder
@@ -128,10 +128,8 @@ def _flow(
             sources = _read_by(operator, found)
         elif isinstance(operator, Event):
             sources = found[operator.source]
-        elif isinstance(operator, Complex):
-            sources = _union(found, feeding[operator.engine])
         else:
-            sources = found[operator.complex]
+            sources = _union(found, feeding[operator.engine])
         for kind, name in written_by(plan, operator):
             if kind in ("stream", "window"):
                 yield name, sources

@@ -1,8 +1,6 @@
-"""Events, complex events and signals of the syntax tree to operators of the plan."""
+"""Events and complex events of the syntax tree to operators of the plan."""
 
 from __future__ import annotations
-
-from typing import Literal
 
 from cep.lang import ast
 from cep.lang.errors import suggestion
@@ -16,7 +14,6 @@ from cep.plan.nodes import (
     Pattern,
     Ref,
     Repeat,
-    Signal,
     Stream,
     tells_key,
 )
@@ -27,9 +24,6 @@ from cep.plan.scope import one_row
 from cep.plan.streams import Streams
 from cep.plan.text import duration_text
 from cep.plan.types import Type
-
-LOTS_MIN, LOTS_MAX = 1e-8, 1_000_000
-"""Volumes of MetaTrader have 8 digits; more than the other is no order of anybody."""
 
 
 class EventBuilder:
@@ -149,48 +143,6 @@ class EventBuilder:
 
     def _is_keyed(self, event: str) -> bool:
         return self.catalog.key_attribute(event) is not None
-
-    def _check_sizes(self, node: ast.SignalDefinition) -> None:
-        """What no broker can trade is a mistake of the rule."""
-        for what, literal in (("stop", node.stop), ("target", node.target)):
-            if literal is not None and not float(literal.value) > 0:
-                hint = f"leave it out, or write `{what} 200 points`"
-                raise self.problems.error(literal.span, f"`{what}` must be more than 0", hint)
-        if node.lots is not None and not LOTS_MIN <= float(node.lots.value) <= LOTS_MAX:
-            message = f"`lots` must be {LOTS_MIN:.8f} to {LOTS_MAX:,}"
-            raise self.problems.error(node.lots.span, message, "for example `0.10 lots`")
-
-    def signal(self, node: ast.SignalDefinition) -> Signal:
-        """A signal on a complex event."""
-        if node.complex.text not in self.catalog.complexes:
-            raise self._unknown_complex(node.complex)
-        if node.symbol is None and self.catalog.key_attribute(node.complex.text) is None:
-            message = f"signal `{node.name.text}` has no symbol"
-            hint = f"name one: `{node.side} 'EURUSD'`; `{node.complex.text}` has no key to use"
-            raise self.problems.error(node.name.span, message, hint)
-        self._check_sizes(node)
-        if node.symbol is not None and not node.symbol.value:
-            raise self.problems.error(node.symbol.span, "the symbol is empty")
-        sides: dict[str, Literal["buy", "sell", "close"]]
-        sides = {"buy": "buy", "sell": "sell", "close": "close"}
-        return Signal(
-            name=node.name.text,
-            complex=node.complex.text,
-            side=sides[node.side],
-            symbol=str(node.symbol.value) if node.symbol else None,
-            lots=float(node.lots.value) if node.lots else None,
-            stop_points=int(node.stop.value) if node.stop else None,
-            target_points=int(node.target.value) if node.target else None,
-            valid_ms=node.valid.ms if node.valid else None,
-        )
-
-    def _unknown_complex(self, name: ast.Name) -> Exception:
-        if name.text in self.catalog.events:
-            message = f"`{name.text}` is a simple event; signals are made of complex ones"
-            hint = f"define a complex event of it: `define complex X as {name.text} within 1 sec;`"
-            return self.problems.error(name.span, message, hint)
-        hint = suggestion(name.text, self.catalog.complexes)
-        return unknown(self.problems, name, "complex event", hint)
 
 
 def _symmetric(catalog: Catalog) -> dict[str, frozenset[str]]:

@@ -13,6 +13,7 @@ from cep.plan.explain_queries import (
     query_lines,
     window_text,
 )
+from cep.plan.expressions import Constant, Expression
 from cep.plan.nodes import (
     Chained,
     Complex,
@@ -27,6 +28,7 @@ from cep.plan.nodes import (
     Trigger,
 )
 from cep.plan.own import own_lines
+from cep.plan.query import Query
 from cep.plan.remembered import remembered
 from cep.plan.rewrite.sharing import sharing
 from cep.plan.separable import separability
@@ -37,11 +39,26 @@ from cep.plan.text import (
     pattern_text,
     refs_text,
 )
-from cep.plan.types import Schema
+from cep.plan.types import Schema, Type
 
 __all__ = ["explain", "query_clauses"]
 
 ARRANGEMENTS_MAX = 20
+NOTHING = Constant(None, Type.DOUBLE)
+SAID = {
+    "lots": "{} lots",
+    "risk_percent": "risk {} percent",
+    "order": "at {}",
+    "price": "{}",
+    "stop_points": "stop {} points",
+    "stop": "stop at {}",
+    "stop_distance": "stop by {}",
+    "target_points": "target {} points",
+    "target": "target at {}",
+    "target_distance": "target by {}",
+    "valid_ms": "for {}",
+}
+"""How a signal says what it says, in order."""
 
 Row = tuple[str, ...]
 
@@ -57,7 +74,7 @@ def explain(plan: Plan, arrangements_max: int = ARRANGEMENTS_MAX) -> str:
         ("triggers", [_trigger(trigger) for trigger in plan.triggers]),
         ("aggregations", [line for one in plan.aggregations for line in aggregation_lines(one)]),
         ("partitions", [partition_line(partition) for partition in plan.partitions]),
-        ("queries", [line for query in plan.queries for line in query_lines(query)]),
+        ("queries", [line for query in _own_queries(plan) for line in query_lines(query)]),
         ("functions of your own", own_lines(plan)),
         ("clocks", _clocks(plan)),
         ("memory", remembered(plan).describe()),
@@ -66,7 +83,7 @@ def explain(plan: Plan, arrangements_max: int = ARRANGEMENTS_MAX) -> str:
         ("numbers", _numbers(plan)),
         ("conditions", _table([_condition(event) for event in plan.events])),
         ("complex events", _complexes(plan, arrangements_max)),
-        ("signals", [_signal(signal) for signal in plan.signals]),
+        ("signals", _signals(plan)),
         ("notes", [f"{one.name}: {one.what}; {one.remedy}" for one in surprises(plan)]),
     ]
     return "\n\n".join(
@@ -74,10 +91,18 @@ def explain(plan: Plan, arrangements_max: int = ARRANGEMENTS_MAX) -> str:
     )
 
 
+def _own_queries(plan: Plan) -> list[Query]:
+    """Those that are written as such."""
+    signals = {signal.name for signal in plan.signals}
+    return [query for query in plan.queries if query.name not in signals]
+
+
 def _clocks(plan: Plan) -> list[str]:
     """Keys of the sources, and which clock what works by time goes by."""
     keys = [f"key of {one.name}: {one.key}" for one in plan.sources if one.key is not None]
-    of = {part: found for part, found in clocks(plan).items() if part[0] in ("query", "event")}
+    shown = {("query", query.name) for query in _own_queries(plan)}
+    shown |= {("event", event.name) for event in plan.events}
+    of = {part: found for part, found in clocks(plan).items() if part in shown}
     lines: dict[str, list[str]] = {}
     for found in sorted(of.values(), key=lambda one: not one.is_by_key):
         title = "per key" if found.is_by_key else "one for all"
@@ -240,17 +265,37 @@ def _keyed(plan: Plan, number: int, ref: Ref) -> str:
     return str(number + slot * plan.number_stride)
 
 
-def _signal(signal: Signal) -> str:
-    parts = [f"{signal.name}: {signal.complex} -> {signal.side} {signal.symbol or 'its key'}"]
-    if signal.lots is not None:
-        parts.append(f"{signal.lots:g} lots")
-    if signal.stop_points is not None:
-        parts.append(f"stop {signal.stop_points} points")
-    if signal.target_points is not None:
-        parts.append(f"target {signal.target_points} points")
-    if signal.valid_ms is not None:
-        parts.append(f"for {duration_text(signal.valid_ms)}")
+def _signals(plan: Plan) -> list[str]:
+    queries = {query.name: query for query in plan.queries}
+    return [_signal(signal, queries[signal.name]) for signal in plan.signals]
+
+
+def _signal(signal: Signal, query: Query) -> str:
+    """A signal as it is written; that a level is a price or a distance is always said."""
+    says, where = (
+        dict(query.projection),
+        "".join(f"[{expression_text(condition)}]" for condition in query.stream_input.filters),
+    )
+    parts = [f"{signal.name}: {signal.source}{where} -> {signal.side}"]
+    parts.append(signal.symbol or f"its {expression_text(says['symbol'])}")
+    for name, form in SAID.items():
+        text = _said(name, says.get(name, NOTHING))
+        parts += [form.format(text)] * bool(text)
     return " ".join(parts)
+
+
+def _said(name: str, value: Expression) -> str:
+    """A value of a signal; empty where it is not said."""
+    if not isinstance(value, Constant):
+        return expression_text(value)
+    match value.value:
+        case None:
+            return ""
+        case int() if name == "valid_ms":
+            return duration_text(value.value)
+        case float():
+            return f"{value.value:g}"
+    return str(value.value)
 
 
 def _table(rows: Iterable[Row]) -> list[str]:

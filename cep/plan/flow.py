@@ -8,7 +8,7 @@ from itertools import pairwise, product
 
 from cep.lang import ast
 from cep.lang.errors import Span
-from cep.plan.nodes import Complex, Engine, Event, Operator, Signal
+from cep.plan.nodes import Complex, Engine, Event, Operator
 from cep.plan.outlets import outlets
 from cep.plan.problems import Problems
 from cep.plan.query import Query
@@ -56,8 +56,6 @@ def _edges(operator: Operator) -> Iterator[tuple[str, str]]:
             yield ENGINE + operator.engine, operator.name
         case Complex():
             yield ENGINE + operator.engine, operator.name
-        case Signal():
-            yield operator.complex, operator.name
 
 
 def _report(

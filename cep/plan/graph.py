@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from cep.plan.explain import query_clauses
-from cep.plan.nodes import Complex, Event, Operator, Plan, Signal, leaves
+from cep.plan.nodes import Complex, Event, Operator, Plan, leaves
 from cep.plan.on_demand import Held
 from cep.plan.query import Query
 from cep.plan.text import duration_text, expression_text, pattern_text
@@ -61,9 +61,6 @@ def _operator(operator: Operator) -> Node:
             within = f"within {duration_text(operator.within_ms)}"
             text = pattern_text(operator.pattern)
             return Node(operator.name, "complex", (f"number {operator.number}", text, within))
-        case Signal():
-            what = f"{operator.side} {operator.symbol or 'its key'}"
-            return Node(operator.name, "signal", (what,))
 
 
 def _edges(plan: Plan) -> Iterator[tuple[str, str]]:
@@ -80,5 +77,3 @@ def _edges(plan: Plan) -> Iterator[tuple[str, str]]:
             case Complex():
                 names = (*leaves(operator.pattern), *operator.forbid)
                 yield from ((ref.event, operator.name) for ref in names)
-            case Signal():
-                yield operator.complex, operator.name

@@ -17,7 +17,6 @@ from cep.plan.nodes import (
     Origin,
     Partition,
     Plan,
-    Signal,
     Stream,
     ValueKey,
     leaves,
@@ -32,7 +31,6 @@ Held = Mapping[str, Positions]
 NOWHERE: Positions = frozenset()
 IN_EVENTS: Positions = frozenset((0,))
 """Where events and complex events that are looked for by the key hold it."""
-IN_SIGNALS: Positions = frozenset((1,))
 
 
 def declared_keys(plan: Plan) -> dict[str, str]:
@@ -94,8 +92,6 @@ def _put(operator: Operator, held: Held) -> list[tuple[str, Positions]]:
             return [(operator.name, IN_EVENTS if looks_by_key(operator, held) else NOWHERE)]
         case Complex():
             return [(operator.name, IN_EVENTS if binds_by_key(operator, held) else NOWHERE)]
-        case Signal():
-            return [(operator.name, IN_SIGNALS if held.get(operator.complex) else NOWHERE)]
 
 
 def put_by_query(query: Query, held: Held) -> list[tuple[str, Positions]]:

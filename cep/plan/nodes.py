@@ -2,9 +2,9 @@
 
 A plan is a list of operators in the order of definition. Rows flow from source streams through
 queries into derived streams; event definitions turn rows into numbered simple events in the queue
-of an engine; complex events are bound there; signals are made of complex events. The meaning of
-queue, repetition, opposites and binding is that of the simple CEP engine (article "Anatomy of a
-simple CEP engine").
+of an engine; complex events are bound there; signals are queries of these and other streams. The
+meaning of queue, repetition, opposites and binding is that of the simple CEP engine (article
+"Anatomy of a simple CEP engine").
 """
 
 from __future__ import annotations
@@ -37,16 +37,6 @@ class Origin(StrEnum):
 EVENT_SCHEMA = Schema.of(key=Type.STRING, number=Type.LONG, seq=Type.LONG)
 COMPLEX_SCHEMA = Schema.of(
     key=Type.STRING, number=Type.LONG, first_msc=Type.LONG, arrangement=Type.LIST, events=Type.LIST
-)
-SIGNAL_SCHEMA = Schema.of(
-    complex=Type.STRING,
-    key=Type.STRING,
-    side=Type.STRING,
-    symbol=Type.STRING,
-    lots=Type.DOUBLE,
-    stop_points=Type.LONG,
-    target_points=Type.LONG,
-    valid_ms=Type.LONG,
 )
 
 
@@ -290,19 +280,18 @@ class Complex:
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """A trading signal made of each occurrence of a complex event; `symbol` None is its key."""
+    """What the query of that name is for: it makes a signal of each row of its source.
+
+    `symbol` is that which the rules name; None: it is the key, or the symbol, of the row.
+    """
 
     name: str
-    complex: str
-    side: Literal["buy", "sell", "close"]
+    source: str
+    side: Literal["buy", "sell", "close", "modify", "cancel"]
     symbol: str | None = None
-    lots: float | None = None
-    stop_points: int | None = None
-    target_points: int | None = None
-    valid_ms: int | None = None
 
 
-Operator = Query | Event | Complex | Signal
+Operator = Query | Event | Complex
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,6 +320,7 @@ class Plan:
     triggers: tuple[Trigger, ...] = ()
     aggregations: tuple[Aggregation, ...] = ()
     partitions: tuple[Partition, ...] = ()
+    signals: tuple[Signal, ...] = ()
     chained: tuple[Chained, ...] = ()
     number_stride: int = 100
     keys: tuple[str, ...] = ()
@@ -378,10 +368,6 @@ class Plan:
     @property
     def queries(self) -> tuple[Query, ...]:
         return tuple(op for op in self.operators if isinstance(op, Query))
-
-    @property
-    def signals(self) -> tuple[Signal, ...]:
-        return tuple(op for op in self.operators if isinstance(op, Signal))
 
 
 def leaves(pattern: Pattern) -> tuple[Ref, ...]:

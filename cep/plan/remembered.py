@@ -43,7 +43,6 @@ from cep.plan.nodes import (
     Plan,
     Repeat,
     Sequence,
-    Signal,
     leaves,
     nodes_below,
 )
@@ -149,8 +148,8 @@ class _Derivation:
                     self._query(operator)
                 case Event():
                     self._event(operator)
-                case Complex() | Signal():
-                    pass  # an engine remembers for them
+                case Complex():
+                    pass  # an engine remembers for it
         for engine in plan.engines:
             self._engine(engine.name)
         return Remembered(self.own, self.whole)
@@ -192,8 +191,6 @@ class _Derivation:
                     yield self._query(operator)
                 case Event(name=own_name) | Complex(name=own_name) if own_name == name:
                     yield self._engine(operator.engine)
-                case Signal(name=own_name) if own_name == name:
-                    yield self.stream(operator.complex)
                 case _:
                     pass
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from cep.plan.expressions import Column, Expression, InTable, walk
 from cep.plan.keys import (
     IN_EVENTS,
-    IN_SIGNALS,
     Held,
     declared_at,
     declared_keys,
@@ -29,7 +28,6 @@ from cep.plan.nodes import (
     Operator,
     Plan,
     Ref,
-    Signal,
     ValueKey,
     leaves,
 )
@@ -190,11 +188,6 @@ class _Analysis:
                 if operator.engine in engines:
                     columns[operator.name] = IN_EVENTS
                 return operator.engine in engines
-            case Signal():
-                source = next(c for c in self.plan.complexes if c.name == operator.complex)
-                if source.engine in engines:
-                    columns[operator.name] = IN_SIGNALS
-                return source.engine in engines
 
     def _query(self, query: Query, columns: dict[str, frozenset[int]]) -> bool:
         if any(one.stream not in columns for one in query.inputs):

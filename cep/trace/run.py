@@ -14,7 +14,7 @@ from cep.dropped import Ended, nobody
 from cep.interpreter.context import Context
 from cep.interpreter.rows import Chunk, Row
 from cep.interpreter.run import InterpretedRun, all_put_out
-from cep.plan.nodes import SIGNAL_SCHEMA, Plan
+from cep.plan.nodes import Plan
 from cep.plan.query import Query
 from cep.plan.types import Type
 from cep.replay import Source, end_msc, records, slices
@@ -25,7 +25,6 @@ from cep.trace.queries import QueryWatch, nothing_came
 from cep.trace.scope import Scope, TraceError
 from cep.trace.texts import NamedRow, moment, pairs_text
 
-KEY = SIGNAL_SCHEMA.position("key")
 SeenRows = dict[str, list[Row]]
 """Rows by stream, in order."""
 
@@ -137,10 +136,11 @@ class Tracer:
             self.notes.add(query.name, nothing_came(query, taken[0]))
 
     def _explain_signals(self, made: list[NamedRow]) -> None:
-        signals = {signal.name for signal in self.scope.signals}
         for name, row in made:
-            if name in signals and row.values[KEY] == self.scope.key:
-                self.notes.add(name, f"MADE {pairs_text(SIGNAL_SCHEMA.names, row.values)}")
+            if name in self.scope.signals:
+                schema = self.plan.stream(name).schema
+                if row.values[schema.position("key")] == self.scope.key:
+                    self.notes.add(name, f"MADE {pairs_text(schema.names, row.values)}")
 
     def _head(self, stream: str, row: Row) -> str:
         names = self.plan.stream(stream).schema.names

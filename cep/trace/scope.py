@@ -9,7 +9,7 @@ from cep.interpreter.context import Context, Shared
 from cep.interpreter.partitions import KeysOf, keys_of
 from cep.interpreter.rows import Row
 from cep.plan.keys import passed_on
-from cep.plan.nodes import Complex, Event, Operator, Plan, Signal
+from cep.plan.nodes import Complex, Event, Operator, Plan
 from cep.plan.query import Query, StreamInput
 from cep.plan.separable import separability
 
@@ -36,6 +36,8 @@ class Scope:
         self.plan = plan
         self.by = separability(plan)
         self.key = None if key == NO_KEY else key
+        keys = {found.name: found.key for found in plan.complexes}
+        self._on_complex = {s.name: keys[s.source] for s in plan.signals if s.source in keys}
         context = Context(Shared(plan.compat == "siddhi"))
         self._by_partition: dict[tuple[str, str], KeysOf] = {
             (one.name, keys.stream): keys_of(keys, context)
@@ -72,20 +74,21 @@ class Scope:
         return [op for op in self.plan.complexes if op.name in self.names]
 
     @property
-    def signals(self) -> list[Signal]:
-        return [op for op in self.plan.signals if op.name in self.names]
+    def signals(self) -> frozenset[str]:
+        """What is told of them is what they say: not why, which what they are made of tells."""
+        return self.names & {signal.name for signal in self.plan.signals}
 
     @property
     def queries(self) -> list[Query]:
-        return [op for op in self.plan.queries if op.name in self.names]
+        mine = self.names - self.signals
+        return [op for op in self.plan.queries if op.name in mine]
 
     def _is_mine(self, operator: Operator) -> bool:
         match operator:
             case Event() | Complex():
                 return (operator.key is None) == (self.key is None)
-            case Signal():
-                found = next(c for c in self.plan.complexes if c.name == operator.complex)
-                return (found.key is None) == (self.key is None)
+            case Query() if operator.name in self._on_complex:
+                return (self._on_complex[operator.name] is None) == (self.key is None)
             case Query():
                 return self._is_query_mine(operator)
 

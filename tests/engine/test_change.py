@@ -96,7 +96,6 @@ def _writers(plan: Plan, stream: str) -> set[tuple[str, str]]:
     for kind, operators in (
         ("event", plan.events),
         ("complex", plan.complexes),
-        ("signal", plan.signals),
     ):
         written |= {(kind, op.name) for op in operators if op.name == stream}
     return written

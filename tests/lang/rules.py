@@ -332,10 +332,17 @@ signals = _sequence(
     names,
     _text("on"),
     names,
-    st.sampled_from([["buy"], ["SELL"], ["close"]]),
+    _maybe(_sequence(_text("["), expressions, _text("]"))),
+    st.sampled_from([["buy"], ["SELL"], ["close"], ["modify"], ["cancel"]]),
     _maybe(strings),
-    _maybe(_text("0.10 lots")),
+    _maybe(
+        st.one_of(_text("0.10 lots"), _sequence(_text("risk ("), expressions, _text(") percent")))
+    ),
+    _maybe(_sequence(_text("at limit"), expressions)),
     _maybe(_text("stop 20 points")),
+    _maybe(
+        _sequence(st.sampled_from([["target"], ["target", "at"], ["target", "by"]]), expressions)
+    ),
     _maybe(_sequence(_text("for"), durations)),
 )
 siddhi_definitions = st.one_of(streams, tables, named_windows, triggers, aggregations)

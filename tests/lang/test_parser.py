@@ -158,8 +158,10 @@ def test_every_clause_of_a_signal() -> None:
     (node,) = parse(text).statements
     assert isinstance(node, ast.SignalDefinition)
     assert (node.side, node.symbol and node.symbol.value) == ("buy", "EURUSD")
-    assert (node.lots and node.lots.value, node.valid and node.valid.ms) == (0.1, 60_000)
-    assert (node.stop and node.stop.value, node.target and node.target.value) == (20, 40)
+    assert isinstance(node.lots, ast.Literal) and isinstance(node.valid, ast.Duration)
+    assert (node.lots.value, node.valid.ms) == (0.1, 60_000)
+    values = [one and (one.kind, one.value) for one in (node.stop, node.target)]
+    assert values == [("points", ast.Literal(points, "int", span=node.span)) for points in (20, 40)]
 
 
 def test_engine() -> None:

@@ -9,11 +9,10 @@ from hypothesis import given
 
 from cep.lang import RuleError
 from cep.plan import Plan, compile_rules
-from cep.plan.expressions import Column, Constant
+from cep.plan.expressions import Column, Constant, Expression
 from cep.plan.nodes import (
     COMPLEX_SCHEMA,
     EVENT_SCHEMA,
-    SIGNAL_SCHEMA,
     Both,
     Chained,
     Engine,
@@ -23,11 +22,13 @@ from cep.plan.nodes import (
     Ref,
     Repeat,
     Sequence,
+    Signal,
     leaves,
 )
+from cep.plan.signals import ATTRIBUTES
 from cep.plan.steps import Window
 from cep.plan.text import pattern_text
-from cep.plan.types import Type
+from cep.plan.types import Schema, Type
 from tests.plan.patterns import patterns
 
 BAND = Path(__file__).parents[1] / "lang" / "formatted" / "band_reversal.cep"
@@ -68,8 +69,13 @@ def test_streams_in_order_with_their_origin(band: Plan) -> None:
 def test_schemas_of_statements(band: Plan) -> None:
     assert band.stream("AboveUpper").schema == EVENT_SCHEMA
     assert band.stream("Reversal").schema == COMPLEX_SCHEMA
-    assert band.stream("Fade").schema == SIGNAL_SCHEMA
+    assert band.stream("Fade").schema == Schema.of(**dict(ATTRIBUTES))
     assert band.stream("Band").schema.names == ("symbol", "mid", "ma", "sd")
+
+
+def said(plan: Plan, signal: str) -> dict[str, Expression]:
+    """What a signal says, by attribute."""
+    return dict(next(query for query in plan.queries if query.name == signal).projection)
 
 
 def test_engines(band: Plan) -> None:
@@ -107,9 +113,12 @@ def test_numbers_keys_and_chain(band: Plan) -> None:
 
 def test_name_text_and_signal(band: Plan) -> None:
     assert (band.name, band.compat, band.text) == ("band-reversal", "", BAND.read_text())
-    (signal,) = band.signals
-    assert (signal.side, signal.symbol, signal.lots) == ("sell", "MSFT", 0.1)
-    assert (signal.stop_points, signal.target_points, signal.valid_ms) == (200, 400, None)
+    assert band.signals == (Signal("Fade", "BroadReversal", "sell", "MSFT"),)
+    says = said(band, "Fade")
+    assert says["lots"] == Constant(0.1, Type.DOUBLE)
+    points = [says["stop_points"], says["target_points"]]
+    assert points == [Constant(200, Type.LONG), Constant(400, Type.LONG)]
+    assert says["valid_ms"] == Constant(None, Type.LONG)
 
 
 @pytest.mark.parametrize(
@@ -254,7 +263,8 @@ def test_events_and_signals_are_streams() -> None:
     from G[side == 'buy'] select symbol, lots insert into Sent;"""
     found = plan(text)
     assert found.stream("Found").schema.attributes[1].type is Type.LIST
-    assert (found.signals[0].symbol, found.signals[0].valid_ms) == (None, 60_000)
+    assert found.signals[0].symbol is None
+    assert said(found, "G")["valid_ms"] == Constant(60_000, Type.LONG)
 
 
 def test_a_second_engine_may_take_events_made_from_the_first() -> None:

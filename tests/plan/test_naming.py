@@ -42,7 +42,7 @@ SITES = {
     "define event E in Eng as S[n in {}];": (),
     "define complex C in Eng as {} followed by Ew within 1 sec;": ("Ev", "Cx"),
     "define complex C in Eng as Ew forbid {} within 1 sec;": ("Ev", "Cx"),
-    "define signal X on {} buy 'A';": ("Cx",),
+    "define signal X on {} buy 'A';": ("S", "Tr", "Cx", "Sig"),
     "define event E in Eng as S[n > 1] opposite {};": ("Ev", "Cx"),
     "define event E in {} as S[n > 1];": ("Eng",),
     "define engine X from {};": ("Eng",),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from cep.plan.clocks import clocks
-from cep.plan.nodes import Chained, Complex, Event, Plan, Signal
+from cep.plan.nodes import Chained, Complex, Event, Plan
 from cep.plan.query import Query
 from cep.plan.separable import separability
 from tests.reference.binder import Arrival, Binder, Found, Queued
@@ -159,16 +159,13 @@ class Reference:
             for operator in plan.operators
             if isinstance(operator, Query | Event) and operator.source == stream
         ]
-        signals = [
-            partial(self._signal, signal) for signal in plan.signals if signal.complex == stream
-        ]
         chained = [
             partial(self._chain, one)
             for engine in plan.engines
             for one in plan.chained
             if (one.complex, one.engine) == (stream, engine.name)
         ]
-        return [*operators, *signals, *chained]
+        return [*operators, *chained]
 
     def _run(self, operator: Query | Event, row: Row) -> None:
         if isinstance(operator, Event):
@@ -241,20 +238,6 @@ class Reference:
         number = self._number(found.complex, found.key)
         values = (found.key, number, events[0].time_msc, arrangement, seqs)
         return Row(found.complex.name, events[-1].time_msc, values)
-
-    def _signal(self, signal: Signal, row: Row) -> None:
-        key = row.values[0]
-        values = (
-            signal.complex,
-            key,
-            signal.side,
-            signal.symbol if signal.symbol is not None else key,
-            signal.lots,
-            signal.stop_points,
-            signal.target_points,
-            signal.valid_ms,
-        )
-        self._emit(Row(signal.name, row.time_msc, values))
 
 
 def _event_row(entered: Queued) -> Row:

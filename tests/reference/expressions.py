@@ -174,6 +174,13 @@ def _call(node: Call, context: Context) -> Value:
     if node.function == "ifThenElse":
         condition, yes, no = node.arguments
         return cast(evaluate(yes if holds(condition, context) else no, context), node.type)
+    if node.function in ("convert", "math:round"):
+        value = evaluate(node.arguments[0], context)
+        if value is None:
+            return None
+        assert isinstance(value, int | float)
+        # halves go up
+        return cast(value if node.function == "convert" else math.floor(value + 0.5), node.type)
     values = [cast(evaluate(argument, context), node.type) for argument in node.arguments]
     known = [value for value in values if value is not None]
     if not known:

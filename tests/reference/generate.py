@@ -31,14 +31,13 @@ from cep.plan.nodes import (
     Ref,
     Repeat,
     Sequence,
-    Signal,
     Stream,
     leaves,
     tells_key,
 )
 from cep.plan.query import Query
 from cep.plan.types import Schema, Type
-from tests.reference.plans import SOURCE, SYMBOL, N, length, plan, query, time
+from tests.reference.plans import SOURCE, SYMBOL, N, length, plan, query, signal, time
 
 MIDDLE = Stream("T", Schema.of(n=Type.INT, symbol=Type.STRING, rows=Type.LONG), Origin.QUERY)
 COUNT = Aggregate("count", (), Type.LONG)
@@ -189,13 +188,13 @@ def _patterns(draw: st.DrawFn, named: list[Ref], refs: st.SearchStrategy[Ref]) -
 
 
 @st.composite
-def _signals(draw: st.DrawFn, complexes: list[Complex]) -> list[Signal]:
+def _signals(draw: st.DrawFn, complexes: list[Complex]) -> list[Query]:
     if not complexes or draw(st.booleans()):
         return []
     on = draw(st.sampled_from(complexes))
     symbol = None if on.key is not None and draw(st.booleans()) else "Z"
     lots = draw(st.sampled_from([None, 0.5]))
-    return [Signal(f"Signal{on.name}", on.name, "buy", symbol, lots, stop_points=20)]
+    return [signal(f"Signal{on.name}", on.name, "buy", symbol, lots, stop_points=20)]
 
 
 @st.composite

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 from hypothesis import strategies as st
 
-from cep.plan.nodes import Complex, Event, Operator, Pattern, Plan, Ref, Sequence, Signal, leaves
+from cep.plan.nodes import Complex, Event, Operator, Pattern, Plan, Ref, Sequence, leaves
 from cep.plan.query import Query
+from tests.reference.plans import is_signal
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ def changes(draw: st.DrawFn, plan: Plan) -> ChangeCase:
 def part_of(plan: Plan, names: Collection[str]) -> Plan:
     """The plan without other operators, nor those that need them."""
     kept = {op.name for op in plan.operators if op.name in names}
-    made = {op.name for op in plan.operators if not isinstance(op, Query)}
+    made = {op.name for op in plan.operators if not isinstance(op, Query) or is_signal(op)}
     while True:
         operators = [op for op in plan.operators if op.name in kept]
         left = {op.name for op in operators if _needed(op, made) <= kept}
@@ -61,8 +62,6 @@ def _needed(operator: Operator, made: Collection[str]) -> set[str]:
         case Complex():
             refs = (*leaves(operator.pattern), *_absent(operator.pattern), *operator.forbid)
             return {ref.event for ref in refs}
-        case Signal():
-            return {operator.complex}
         case Query():
             return {one.stream for one in operator.inputs}.intersection(made)
 

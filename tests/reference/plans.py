@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeGuard
 
 from cep.plan.expressions import Column, Comparison, Constant, Expression
 from cep.plan.nodes import (
     COMPLEX_SCHEMA,
     EVENT_SCHEMA,
-    SIGNAL_SCHEMA,
     Both,
     Chained,
     Complex,
@@ -29,7 +28,7 @@ from cep.plan.nodes import (
     Stream,
 )
 from cep.plan.query import Query, StreamInput
-from cep.plan.steps import Filter, Insert, Window, selecting
+from cep.plan.steps import Filter, Insert, Window, schema_of, selecting
 from cep.plan.types import Schema, Type
 from tests.reference.engine import Reference
 from tests.reference.expressions import Value
@@ -96,6 +95,7 @@ def plan(
         operators,
         tuple(engines),
         chained=tuple(chained),
+        signals=tuple(map(_what_for, filter(is_signal, operators))),
         number_stride=STRIDE,
         keys=constant_keys(operators),
     )
@@ -121,9 +121,45 @@ def stream_of(operator: Operator) -> Stream | None:
         return Stream(operator.name, EVENT_SCHEMA, Origin.EVENT)
     if isinstance(operator, Complex):
         return Stream(operator.name, COMPLEX_SCHEMA, Origin.COMPLEX)
-    if isinstance(operator, Signal):
-        return Stream(operator.name, SIGNAL_SCHEMA, Origin.SIGNAL)
+    if is_signal(operator):
+        return Stream(operator.name, schema_of(operator.projection), Origin.SIGNAL)
     return None
+
+
+def is_signal(operator: Operator) -> TypeGuard[Query]:
+    """Whether a query is that of a signal, which has the name of its stream."""
+    return isinstance(operator, Query) and operator.target == operator.name
+
+
+def _what_for(signal: Query) -> Signal:
+    """What the query of a signal is for."""
+    says: dict[str, Any] = dict(signal.projection)
+    symbol = says["symbol"].value if isinstance(says["symbol"], Constant) else None
+    return Signal(signal.name, signal.source, says["side"].value, symbol)
+
+
+def signal(
+    name: str,
+    on: str,
+    side: str,
+    symbol: str | None = None,
+    lots: float | None = None,
+    stop_points: int | None = None,
+    valid_ms: int | None = None,
+) -> Query:
+    """The query of a signal on a complex event."""
+    key = Column(0, "key", Type.STRING)
+    projection = (
+        ("complex", Constant(on, Type.STRING)),
+        ("key", key),
+        ("side", Constant(side, Type.STRING)),
+        ("symbol", key if symbol is None else Constant(symbol, Type.STRING)),
+        ("lots", Constant(lots, Type.DOUBLE)),
+        ("stop_points", Constant(stop_points, Type.LONG)),
+        ("target_points", Constant(None, Type.LONG)),
+        ("valid_ms", Constant(valid_ms, Type.LONG)),
+    )
+    return query(name, on, name, projection)
 
 
 def pass_on(name: str, source: str, target: str) -> Query:

@@ -12,7 +12,6 @@ from cep.plan.nodes import (
     Origin,
     Ref,
     Repeat,
-    Signal,
     Stream,
 )
 from cep.plan.query import Query
@@ -31,6 +30,7 @@ from tests.reference.plans import (
     plan,
     query,
     ref,
+    signal,
     simple,
 )
 
@@ -53,8 +53,8 @@ def test_found_events_are_handed_over_in_definition_order() -> None:
         simple(2),
         compound(8, followed_by(1, 2)),
         compound(9, both(1, 2)),
-        Signal("Late", "c9", "sell", "X"),
-        Signal("Soon", "c8", "buy", "X"),
+        signal("Late", "c9", "sell", "X"),
+        signal("Soon", "c8", "buy", "X"),
     )
     assert streams(feed(Reference(rules), (1, 1), (2, 2))) == [
         *("e1", "e2", "c8", "c9", "Soon", "Late")
@@ -119,7 +119,7 @@ def test_rows() -> None:
         per_symbol(1),
         per_symbol(2),
         compound(9, followed_by(1, 2), key="symbol"),
-        Signal("Buy", "c9", "buy", None, 0.5, 200, None, 1000),
+        signal("Buy", "c9", "buy", None, 0.5, 200, 1000),
     )
     rows = feed(Reference(rules), (1, 1, "B"), (2, 1, "A"), (3, 1, "A"), (4, 2, "A"))
     head = {"time_msc": 4, "kind": "current"}

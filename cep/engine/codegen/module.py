@@ -174,8 +174,8 @@ class ModuleSource:
         return w.text()
 
     def _drained(self) -> list[Stream]:
-        """Event, complex event and signal streams of the stage that something reads."""
-        made = (Origin.EVENT, Origin.COMPLEX, Origin.SIGNAL)
+        """Event and complex event streams of the stage that something reads."""
+        made = (Origin.EVENT, Origin.COMPLEX)
         return [
             stream
             for stream in self.plan.streams
@@ -185,13 +185,12 @@ class ModuleSource:
         ]
 
     def _stage_of(self, stream: Stream) -> int:
-        """The stage in which rows of an event, complex event or signal stream arise."""
+        """The stage in which rows of an event or complex event arise."""
         for event in self.plan.events:
             if event.name == stream.name:
                 return self.stages.engine(event.engine)
         for found in self.plan.complexes:
-            names = {found.name, *(signal.name for signal in self.stages.signals(found))}
-            if stream.name in names:
+            if stream.name == found.name:
                 return self.stages.engine(found.engine)
         raise KeyError(stream.name)
 
@@ -207,7 +206,7 @@ class ModuleSource:
         w("", "@inner")
         with w.block("def drain_rows(s, r):"):
             w(
-                '"""Hand over the output rows from r on: to queries, then signals and engines."""',
+                '"""Hand over the output rows from r on: to queries, then engines."""',
                 *LOCALS,
             )
             with w.block("while r < gi[0, ROWS]:"):
@@ -282,24 +281,8 @@ class ModuleSource:
                 )
             )
         key = w.let("key", "ki[k, 0]")
-        if stream.origin is Origin.SIGNAL:
-            return self._signal_columns(stream, key)
         numbers = [f"{ints}[{row}, {OUT_ATTRIBUTES + offset}]" for offset in range(2)]
         return (key, *(w.let("number", number) for number in numbers), "NULL", "NULL")
-
-    def _signal_columns(self, stream: Stream, key: str) -> tuple[str, ...]:
-        """A signal's attributes: constants of its definition, and the key."""
-        signal = next(s for s in self.plan.signals if s.name == stream.name)
-        symbol = key if signal.symbol is None else str(self.constants.code_of(signal.symbol))
-        whole = (signal.stop_points, signal.target_points, signal.valid_ms)
-        return (
-            str(self.constants.code_of(signal.complex)),
-            key,
-            str(self.constants.code_of(signal.side)),
-            symbol,
-            "nan" if signal.lots is None else repr(signal.lots),
-            *("NULL" if value is None else str(value) for value in whole),
-        )
 
     def _write_readers(self, w: Writer, stream: str, scope: Scope, key: str) -> None:
         self._write_each(w, self._followers(stream), scope, key, self.streams[stream])

@@ -1,4 +1,4 @@
-"""Engines, simple and complex events, and signals as nodes."""
+"""Engines, simple and complex events as nodes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cep.engine.machine.kernels.handed import HAND_OVER_STATE
 from cep.engine.machine.kernels.queues import ALLOW, QUEUE, REFRESH, REJECT
 from cep.engine.machine.kernels.search import NAMED_KEY, NO_KEY, OWN_KEY
 from cep.engine.machine.kernels.slots import SLOTS
-from cep.engine.machine.kernels.steps import BIND, CHAIN, EVENT, HAND_OVER, SIGNAL
+from cep.engine.machine.kernels.steps import BIND, CHAIN, EVENT, HAND_OVER
 from cep.engine.machine.kernels.words import VALUES
 from cep.engine.machine.program import Builder, names_of
 from cep.engine.machine.readers import asked
@@ -32,7 +32,6 @@ from cep.plan.nodes import (
     Ref,
     Repeat,
     Sequence,
-    Signal,
     leaves,
 )
 
@@ -204,9 +203,7 @@ class EventNodes:
         return key.position in self.builder.clocks["event", event.name].key_positions
 
     def connect(self) -> None:
-        """Let signals and chained engines read complex events, behind all other readers."""
-        for signal in self.plan.signals:
-            self._signal(signal)
+        """Let chained engines read complex events, behind all other readers."""
         for engine in self._engines.values():
             for one in self.plan.chained:
                 if one.engine == engine.plan.name:
@@ -222,21 +219,6 @@ class EventNodes:
                 engine.block, engine.numbers[chained.complex], 0, self._hands_over, engine.matches,
             )  # fmt: skip
         source.readers.append(chain)
-
-    def _signal(self, signal: Signal) -> None:
-        builder = self.builder
-        source, target = builder.streams[signal.complex], builder.streams[signal.name]
-        symbol = 0 if signal.symbol is None else builder.cell(builder.code_of(signal.symbol))
-        lots = float("nan") if signal.lots is None else float(signal.lots)
-        whole = (signal.stop_points, signal.target_points, signal.valid_ms)
-        cells = (
-            builder.cell(builder.code_of(signal.complex)), 0,
-            builder.cell(builder.code_of(signal.side)), symbol, builder.cell(lots),
-            *(builder.cell(NULL if value is None else value) for value in whole),
-        )  # fmt: skip
-        source.readers.append(
-            builder.node(SIGNAL, target.node, source.width, target.width, 0, 0, len(cells), *cells)
-        )
 
 
 def definitions_in(plan: Plan, engine: str) -> list[Event | Chained]:

@@ -375,11 +375,8 @@ class Builder:
     def _cells(self, name: str, number: int, schema: Schema) -> list[int]:
         """The columns of a stream's attributes in rows that are put out."""
         origin, ints = self.plan.stream(name).origin, self.widths[0]
-        if origin in (Origin.EVENT, Origin.COMPLEX, Origin.SIGNAL):
-            self._keyed.append(number)
-        if origin is Origin.SIGNAL:  # whose other values the rules have
-            return [OUT_KEY if one == "key" else OUT_ATTRIBUTES for one in schema.names]
         if origin in (Origin.EVENT, Origin.COMPLEX):
+            self._keyed.append(number)
             return [OUT_KEY, *range(OUT_ATTRIBUTES, OUT_ATTRIBUTES + len(schema) - 1)]
         return [cell.column + (ints if cell.is_float else 0) for cell in row_cells(schema)]
 

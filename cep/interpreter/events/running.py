@@ -1,4 +1,4 @@
-"""The engines, events and signals of a plan, connected to their streams."""
+"""The engines and events of a plan, connected to their streams."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ from cep.interpreter.events.engine import Arrived, RunningEngine
 from cep.interpreter.events.hand_over import HandOver
 from cep.interpreter.events.queue import Queued
 from cep.interpreter.events.raising import RunningEvent
-from cep.interpreter.rows import Chunk, Row
-from cep.interpreter.streams import Junction
-from cep.plan.nodes import Chained, Event, Plan, Signal
+from cep.interpreter.rows import Chunk
+from cep.plan.nodes import Chained, Event, Plan
 
 
 class RunningEvents:
     """What a plan has of the simple engine.
 
     The readers of a complex event are, in this order: queries and events as they stand in the
-    file, signals, chained engines.
+    file, chained engines.
     """
 
     def __init__(self, plan: Plan, shared: Shared) -> None:
@@ -38,11 +37,8 @@ class RunningEvents:
         self._shared.streams[event.source].subscribe(running.receive)
 
     def connect(self, plan: Plan) -> None:
-        """Let signals and chained engines read complex events, behind all other readers."""
+        """Let chained engines read complex events, behind all other readers."""
         streams = self._shared.streams
-        for signal in plan.signals:
-            make = partial(_put_out, signal, streams[signal.name])
-            streams[signal.complex].subscribe(make)
         found_by = {found.name: self._engines[found.engine] for found in plan.complexes}
         for engine in plan.engines:
             for one in plan.chained:
@@ -67,20 +63,3 @@ class RunningEvents:
 
     def _place(self, kind: str, name: str) -> Context:
         return Context(self._shared).within(kind).within(name).going_by(kind, name)
-
-
-def _put_out(signal: Signal, stream: Junction, chunk: Chunk) -> None:
-    """A signal for each complex event."""
-    for row in chunk:
-        key = row.values[0]
-        values = [
-            signal.complex,
-            key,
-            signal.side,
-            key if signal.symbol is None else signal.symbol,
-            signal.lots,
-            signal.stop_points,
-            signal.target_points,
-            signal.valid_ms,
-        ]
-        stream.send([Row(row.time, values)])

@@ -94,14 +94,32 @@ class ComplexDefinition(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class Level(Node):
+    """Where a stop or target is: `kind` is `points`, `at` (a price), `by` (a distance in prices),
+    or empty where the expression tells.
+    """
+
+    value: Expression
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
 class SignalDefinition(Node):
-    """`define signal NAME on COMPLEX SIDE [SYMBOL] [X lots] [stop ..] [target ..] [for ..]`."""
+    """`define signal NAME on SOURCE[condition] SIDE [SYMBOL] [lots] [at limit ..] [stop ..] ..`.
+
+    `source` is a complex event or a stream; `order` what kind of pending order waits at `price`,
+    None for one at the market; `valid` a time in ms.
+    """
 
     name: Name
-    complex: Name
+    source: Name
+    condition: Expression | None
     side: str
     symbol: Literal | None
-    lots: Literal | None
-    stop: Literal | None
-    target: Literal | None
-    valid: Duration | None
+    lots: Expression | None
+    risk_percent: Expression | None
+    order: str | None
+    price: Expression | None
+    stop: Level | None
+    target: Level | None
+    valid: Expression | None
