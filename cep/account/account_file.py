@@ -40,6 +40,7 @@ MODES = {
     "money": codes.SWAP_MONEY,
     "percent": codes.SWAP_PERCENT,
 }
+Currency = Annotated[str, msgspec.Meta(pattern=r"^([A-Z]{3})?$")]
 Filling = Literal["fok", "ioc", "return"]
 FILLINGS: tuple[Filling, ...] = get_args(Filling)
 _FILLING_CODES = {"fok": codes.FOK, "ioc": codes.IOC, "return": codes.RETURN}
@@ -77,6 +78,7 @@ class AccountPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
 
     hedging: bool = False
     balance: Size = 10_000.0
+    currency: Currency = ""
     leverage: Size = 0.0
     money_digits: Annotated[int, msgspec.Meta(ge=0, le=8)] = 2
     stop_out_percent: Size = 0.0
@@ -90,6 +92,7 @@ class SymbolPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     point: Size = 0.0
     tick_size: Size = 0.0
     contract_size: Above = 1.0
+    profit_currency: Currency = ""
     volume_min: Size = 0.0
     volume_max: Size = 0.0
     volume_step: Size = 0.0
@@ -161,12 +164,17 @@ class AccountFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
         return Terms(
             own.hedging or hedging, own.balance, own.leverage, own.money_digits, own.fills,
             stop_out_percent=own.stop_out_percent,
-            server_ahead_ms=int(own.server_ahead_hours * HOUR_MS),
+            server_ahead_ms=int(own.server_ahead_hours * HOUR_MS), currency=own.currency,
         )  # fmt: skip
 
     def part(self, symbol: str) -> SymbolPart | None:
         """What it says of a symbol."""
         return self.symbols.get(symbol) or self.symbols.get(OTHERS)
+
+    def profit_currency(self, symbol: str) -> str:
+        """What the profits of a symbol are in; empty where nobody says it."""
+        part = self.part(symbol)
+        return "" if part is None else part.profit_currency
 
     @property
     def points(self) -> dict[str, float]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from cep.account.account_file import AccountFile, read_account
 from cep.account.harsher import AS_TOLD, Harsher
+from cep.account.rates import RateError, Route, route_of
 from cep.account.slippage import NONE, Slippage, slippage_of
 from mt5bridge.broker import Specification, Terms
 from mt5bridge.orders import Limits
@@ -56,6 +58,19 @@ class Market:
             point = part.point or told.point
             return part.specification(point, self.slippage_points, self.slippage)
         return self._slipping(told)
+
+    def route(self, symbol: str, available: Collection[str]) -> Route:
+        """How the currency of a symbol's profits becomes the account's. RateError."""
+        told = "" if self.account is None else self.account.profit_currency(symbol)
+        return route_of(symbol, told, self.terms.currency, available)
+
+    def pairs(self, symbols: Iterable[str], available: Collection[str]) -> set[str]:
+        """All pairs that convert profits of these symbols, as far as there are any."""
+        found: set[str] = set()
+        for symbol in symbols if self.terms.currency else ():
+            with suppress(RateError):
+                found.update(name for name, _ in self.route(symbol, available))
+        return found
 
     def _slipping(self, told: Specification) -> Specification:
         return replace(told, slippage_points=self.slippage_points, **asdict(self.slippage))

@@ -11,8 +11,10 @@ import numpy as np
 
 from cep.account.market import NEXT_TICK, Market
 from cep.account.orders import Order, UnusableError, order_of
+from cep.account.rates import QUOTED
 from cep.backtest.judged import Judge
 from cep.backtest.points import Point
+from cep.backtest.rates import convert
 from cep.backtest.tick_queue import TickQueue
 from cep.backtest.ticks import Ticks
 from cep.backtest.trading import NO_TICK, Trading
@@ -75,6 +77,10 @@ class Account:
         self._since = np.full(len(symbols), BEHIND_ALL, np.int64)
         """The places of their first orders, behind which their ticks count."""
         self._look: _Look | None = None
+        self._symbols = list(symbols)
+        for name in sorted(market.pairs(symbols, symbols)):  # their quotes count from the first on
+            self._rows[self._places[name]] = self.trading.add(name, QUOTED)
+            self._since[self._places[name]] = BEFORE_ALL
 
     def signals(self, found: Sequence[tuple[int, Mapping[str, Any]]]) -> bool:
         """Signals of one place in the order; whether any became an order."""
@@ -124,8 +130,10 @@ class Account:
         if name not in self.points:
             point = self.points[name] = self._point_of(name)
             symbol = self.trading.market.specification(name, point.size)
-            self._rows[self._places[name]] = self.trading.add(name, symbol)
-            self._since[self._places[name]] = order.order
+            place = self._places[name]
+            self._rows[place] = self.trading.add(name, symbol)
+            self._since[place] = min(self._since[place], order.order)
+            convert(self.trading, [name], self._symbols)
             self._look = None
 
     def next_deal(self, until: int) -> int | None:

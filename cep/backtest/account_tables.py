@@ -59,7 +59,7 @@ def deals_table(outcome: Outcome) -> pa.Table:
     """The broker's deals: `ingest` of the tick that made each, and `order_number` of its order,
     null for those that a stop, a target or a stop-out made.
     """
-    deals, symbols = outcome.deals, list(outcome.points)
+    deals, symbols = outcome.deals, outcome.symbols
     tags = deals["tag"]
     signals = [outcome.orders[tag - 1].signal if tag else None for tag in tags.tolist()]
     return pa.table(

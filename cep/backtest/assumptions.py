@@ -44,15 +44,23 @@ def _costs(market: Market) -> str:
     others = "" if OTHERS in names else "; others cost nothing"
     return (
         "Commission, swap, margin, stop-out, volumes, lots offered, levels and sessions are those "
-        f"of the account's file: it names {', '.join(names) or 'no symbol'}{others}. No conversion "
-        "between currencies."
+        f"of the account's file: it names {', '.join(names) or 'no symbol'}{others}. "
+        f"{_conversion(market)}"
     )
+
+
+def _conversion(market: Market) -> str:
+    """What becomes of other currencies."""
+    if not market.terms.currency:
+        return "No conversion between currencies."
+    return f"Other currencies become {market.terms.currency} at the newest tick of their pair."
 
 
 def _contracts(market: Market) -> str:
     if market.account is None:
         return ", without contract size or currency"
-    return " times contract size, in each symbol's currency"
+    currency = market.terms.currency or "each symbol's currency"
+    return f" times contract size, in {currency}"
 
 
 def _later(market: Market) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from cep.backtest.equity import Equity, EquityPass, Holding
@@ -26,8 +28,13 @@ class Course:
         self._opened_at: dict[int, int] = {}
 
     def add(self, row: int, contract_size: float) -> None:
-        """A symbol that is traded from now on."""
-        self._equity.holdings[row] = Holding(contract_size)
+        """A symbol that is traded from now on; it may have been quoted before."""
+        known = self._equity.holdings.setdefault(row, Holding(contract_size))
+        known.contract_size = contract_size
+
+    def convert(self, row: int, pairs: Sequence[tuple[int, int]]) -> None:
+        """How the currency of a symbol's profits becomes the account's: pairs by row and way."""
+        self._equity.holdings[row].pairs = tuple(pairs)
 
     def take(self, ticks: Ticks, deals: Table, open_swap: float) -> None:
         """The next ticks, the deals they made, and the swap of positions that are open behind them.

@@ -6,13 +6,14 @@ each side, and both are sums over the deals. So a batch of ticks is a few passes
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from cep.backtest.ticks import Floats, Ints, Ticks
 from mt5bridge.broker import Table, codes
+from mt5bridge.broker.rates import DIRECT
 
 MINUTE_MS = 60_000
 LOTS_DIGITS, MONEY_DIGITS = 8, 10
@@ -44,7 +45,7 @@ class Equity:
 @dataclass(slots=True)
 class Holding:
     """What is open of a symbol on each side, its lots and what they have cost by price; what that
-    is worth; and the last quote.
+    is worth; and the last quote. `pairs` are rows and ways at which its currency is converted.
     """
 
     contract_size: float
@@ -52,6 +53,7 @@ class Holding:
     worth: float = 0.0
     bid: float = 0.0
     ask: float = 0.0
+    pairs: tuple[tuple[int, int], ...] = ()
 
     @property
     def is_flat(self) -> bool:
@@ -62,14 +64,17 @@ class Holding:
         if len(own):
             self.bid, self.ask = float(ticks.bid[own[-1]]), float(ticks.ask[own[-1]])
 
-    def add_changes(self, found: Floats, ticks: Ticks, own: Ints, deals: Table, at: Ints) -> None:
+    def add_changes(
+        self, found: Floats, ticks: Ticks, own: Ints, deals: Table, at: Ints, rates: Rates
+    ) -> None:
         """Add to `found`, of all ticks, what the worth changes by at each.
 
         `own` are the symbol's ticks, `at` those that made its deals.
         """
         places, bids, asks = own, ticks.bid[own], ticks.ask[own]
-        if not np.isin(at, own).all():  # another symbol's tick made a deal: at the quotes before it
-            places = np.union1d(own, at)
+        others = np.union1d(at, rates.places(self.pairs)) if self.pairs else at
+        if not np.isin(others, own).all():  # that of another symbol counts: at the quotes before it
+            places = np.union1d(own, others)
             quotes = np.searchsorted(own, places, side="right")
             bids = np.concatenate([[self.bid], bids])[quotes]
             asks = np.concatenate([[self.ask], asks])[quotes]
@@ -82,11 +87,43 @@ class Holding:
             np.repeat(one, counts) for one in (held[:, 0], held[:, 1] - held[:, 3], held[:, 2])
         )
         worth = (long_lots * bids - short_lots * asks - cost) * self.contract_size
+        if self.pairs:
+            worth *= rates.at(self.pairs, places)
         found[places] += np.diff(worth, prepend=self.worth)
         self.open = held[-1]
         if len(places):
             self.worth = float(worth[-1])
         self.quote(ticks, own)
+
+
+class Rates:
+    """Quotes of pairs over a batch of ticks: those of each, and the last ones before."""
+
+    def __init__(
+        self, ticks: Ticks, own: Mapping[int, Ints], holdings: Mapping[int, Holding]
+    ) -> None:
+        self._ticks, self._own = ticks, own
+        self._before = {row: (one.bid, one.ask) for row, one in holdings.items()}
+
+    def places(self, pairs: Sequence[tuple[int, int]]) -> Ints:
+        """The ticks at which a rate may change."""
+        return np.concatenate([self._ticks_of(row) for row, _ in pairs])
+
+    def at(self, pairs: Sequence[tuple[int, int]], places: Ints) -> Floats:
+        """What one unit is worth at each of these ticks, by the newest quotes; 0: not known."""
+        found = np.ones(len(places))
+        for row, way in pairs:
+            ticks = self._ticks_of(row)
+            side, before = (self._ticks.bid, 0) if way == DIRECT else (self._ticks.ask, 1)
+            quotes = np.concatenate([[self._before[row][before]], side[ticks]])
+            quoted = quotes[np.searchsorted(ticks, places, side="right")]
+            known = np.where(quoted > 0.0, quoted, 1.0)
+            rate = known if way == DIRECT else 1.0 / known
+            found *= np.where(quoted > 0.0, rate, 0.0)
+        return found
+
+    def _ticks_of(self, row: int) -> Ints:
+        return self._own.get(row, np.zeros(0, np.int64))
 
 
 def _opened(deals: Table) -> Floats:
@@ -128,10 +165,11 @@ class EquityPass:
         balances = np.bincount(at, gained + deals["swap"], len(ticks))
         settled = self._settled + float(changes.sum())
         worth = sum(holding.worth for holding in self.holdings.values())
+        rates = Rates(ticks, own, self.holdings)
         for row, holding in self.holdings.items():
             places, is_own = own.get(row, np.zeros(0, np.int64)), deals["symbol"] == row
             if is_own.any() or not holding.is_flat:
-                holding.add_changes(changes, ticks, places, deals[is_own], at[is_own])
+                holding.add_changes(changes, ticks, places, deals[is_own], at[is_own], rates)
             else:
                 holding.quote(ticks, places)
         values = self._settled + worth + np.cumsum(changes)

@@ -16,9 +16,10 @@ from cep.account.orders import Order
 from cep.archive import Archive
 from cep.archive.parts import int64
 from cep.archive.schema import TICKS
-from cep.backtest.account import BEHIND_ALL, Account
+from cep.backtest.account import BEFORE_ALL, BEHIND_ALL, Account
 from cep.backtest.equity import Equity
 from cep.backtest.points import SAMPLE_ROWS, Point, known_points
+from cep.backtest.rates import convert
 from cep.backtest.records import order_of, shown_tables
 from cep.backtest.selection import Selection
 from cep.backtest.ticks import Ints, Ticks
@@ -38,7 +39,8 @@ class Outcome:
 
     `why_points` says how the size of each is known. `orders` are in the order of their numbers, the
     first of which is 1; `retcodes` are their answers, 0 where no tick came. `deals` are the
-    broker's (`DEAL_ROW`), the rows of their symbols those of `points`.
+    broker's (`DEAL_ROW`), the rows of their symbols those of `symbols`, which are quoted for the
+    account: traded, or at whose rates its profits are converted.
     """
 
     trades: list[Trade] = field(default_factory=list)
@@ -49,11 +51,19 @@ class Outcome:
     money: Money = field(default_factory=Money)
     equity: Equity = field(default_factory=Equity)
     orders: Sequence[Order] = ()
+    symbols: Sequence[str] = ()
     retcodes: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
 
 
-def tick_selection(archive: Archive, selection: Selection, symbols: set[str]) -> Selection:
-    """Files with the ticks of `symbols` in the range of `selection`."""
+def tick_selection(
+    archive: Archive, selection: Selection, symbols: set[str], market: Market = NEXT_TICK
+) -> Selection:
+    """Files with the ticks of `symbols` in the range of `selection`, and of the pairs at which
+    their profits are converted for the account of `market`.
+    """
+    if market.terms.currency:
+        everywhere = {file.symbol for file in archive.files(TICKS)}
+        symbols = symbols | market.pairs(symbols, everywhere)
     files = archive.files(TICKS, symbols, selection.from_msc, selection.to_msc)
     files.sort(key=lambda file: (file.first_ingest, file.symbol, file.path))
     return msgspec.structs.replace(selection, files=tuple(files), clock=())
@@ -92,9 +102,14 @@ def simulate_all(
         )
         for market in markets
     ]  # fmt: skip
+    for trading in all_trading:
+        convert(trading, known, available)
     if fillable:
-        wanted_ticks = ticks.only(known.keys()).after(fillable[0].order >> 1)
-        _run(all_trading, wanted_ticks, list(known), advance)
+        names = all_trading[0].symbols
+        wanted_ticks = ticks.only(names)
+        if len(names) == len(known):  # else a rate may have been quoted long before
+            wanted_ticks = wanted_ticks.after(fillable[0].order >> 1)
+        _run(all_trading, wanted_ticks, list(names), advance)
     homeless = [order for order in orders if order.symbol not in known]
     return [outcome_at(trading, known, homeless) for trading in all_trading]
 
@@ -110,6 +125,7 @@ def outcome_at(trading: Trading, known: Mapping[str, Point], homeless: Sequence[
         trading.money,
         trading.equity,
         [*trading.orders, *homeless],
+        trading.symbols,
         np.concatenate([trading.retcodes, np.zeros(len(homeless), np.int64)]),
     )
 
@@ -126,7 +142,7 @@ def account_of(
     symbol when it is traded.
     """
     named = {signal.symbol for signal in plan.signals if signal.symbol is not None}
-    ticks = tick_selection(archive, selection, {*selection.symbols, *named})
+    ticks = tick_selection(archive, selection, {*selection.symbols, *named}, market)
     names, available = ticks.symbols, ticks.by_symbol()
     return Account(
         (as_ticks(table, names) for table in shown_tables(ticks, TICK_STREAM, PRICES)),
@@ -153,11 +169,14 @@ def _run(
 ) -> None:
     """Push the ticks, from the first file that can fill an order, until nothing can change.
 
-    Those of a symbol count from its first order on, as where orders come while the ticks pass.
+    Those of a symbol count from its first order on, as where orders come while the ticks pass; all
+    do of a pair that converts profits.
     """
     first = np.full(len(symbols), BEHIND_ALL)
     for order in reversed(all_trading[0].orders):
         first[symbols.index(order.symbol)] = order.order
+    for name in all_trading[0].pairs:
+        first[symbols.index(name)] = BEFORE_ALL
     for table in shown_tables(ticks, TICK_STREAM, PRICES):
         found = as_ticks(table, symbols)
         counts = found.order > first[found.symbol]

@@ -50,12 +50,14 @@ class Ticks:
         gets the points that are added. Where a side is missing nothing changes.
         """
         point = points[self.symbol]
+        has_point = point > 0.0  # a pair that is only quoted has none, and stays
+        point = np.where(has_point, point, 1.0)
         spread = (self.ask - self.bid) / point
         if harsher.spread_factor != 1.0:
             wider = np.ceil(spread * harsher.spread_factor - NOISE)
             spread = np.where(spread > NOISE, wider, spread)
         ask = np.round(self.bid + (spread + harsher.spread_points) * point, PRICE_DIGITS)
-        is_quote = (self.bid > 0.0) & (self.ask > 0.0)
+        is_quote = (self.bid > 0.0) & (self.ask > 0.0) & has_point
         return Ticks(
             self.symbol, self.order, self.time_msc, self.bid, np.where(is_quote, ask, self.ask)
         )

@@ -19,9 +19,10 @@ class Trade:
     """What one deal closed of a position, or all that was open at the end.
 
     `signal` is the one that opened the position, whose price is the mean of what was added to it.
-    `profit` is price difference times lots times contract size. `commission` is that of closing
-    these lots and their share of that of opening them; `net` is profit, commission and swap. Over
-    all trades of an account, `net` is what its equity has gained. The last six are its `Excursion`.
+    `profit` is price difference times lots times contract size, in the account's currency where it
+    has one. `commission` is that of closing these lots and their share of that of opening them;
+    `net` is profit, commission and swap. Over all trades of an account, `net` is what its equity
+    has gained. The last six are its `Excursion`.
     """
 
     signal: str
@@ -66,15 +67,16 @@ class Excursion(NamedTuple):
         cls,
         prices: tuple[float, float],
         opened: float,
-        lots: float,
+        size: float,
         symbol: Specification,
         costs: OpeningCosts,
         *,
         is_long: bool,
     ) -> Excursion:
-        """Of so many lots that were opened at a price; `prices` are the worst and the best."""
+        """Of what was opened at a price; `prices` are the worst and the best, and a difference of 1
+        between prices is `size` of the account's money.
+        """
         points = [in_points(opened, price, is_long, symbol.point) for price in prices]
-        size = lots * symbol.contract_size
         amounts = [costs.rounded(_gain(opened, price, is_long) * size) for price in prices]
         return cls(*prices, *points, *amounts)
 
@@ -100,7 +102,8 @@ def trades_of(
         is_long = deal["type"] == codes.SELL
         opened, closed = float(deal["open_price"]), float(deal["price"])
         profit, swap, lots = (float(deal[name]) for name in ("profit", "swap", "closed_lots"))
-        excursion = Excursion.of(prices, opened, lots, symbols[name], costs, is_long=is_long)
+        size = lots * symbols[name].contract_size * float(deal["rate"])
+        excursion = Excursion.of(prices, opened, size, symbols[name], costs, is_long=is_long)
         yield Trade(
             orders[deal["opened_by"] - 1].signal, name, "buy" if is_long else "sell",
             lots, int(deal["opened_msc"]), opened, int(deal["time_msc"]),

@@ -13,6 +13,7 @@ import numpy as np
 
 from cep.account.market import NEXT_TICK, Market
 from cep.account.orders import Order
+from cep.account.rates import QUOTED, Route
 from cep.backtest.costs import OpeningCosts
 from cep.backtest.course import Course
 from cep.backtest.equity import Equity
@@ -65,6 +66,8 @@ class Trading:
         self._market, self._chooses_loop = market, loop is None
         self._orders: list[Order] = []
         self._symbols: dict[str, Specification] = {}
+        self.pairs: set[str] = set()
+        """Symbols at whose quotes profits are converted."""
         self._rows: dict[str, int] = {}
         self._broker = Broker(market.terms, (), loop or leap)
         self._waiting = self._broker.waiting(as_requests((), {}, {}))
@@ -85,15 +88,34 @@ class Trading:
         self.order(orders)
 
     def add(self, name: str, symbol: Specification) -> int:
-        """Let a symbol be traded; the row that its ticks name."""
+        """Let a symbol be traded; the row that its ticks name. It may have been quoted before."""
         self._symbols[name] = symbol
+        if name in self._rows:
+            self._broker.change(self._rows[name], symbol)
+            self._points[self._rows[name]] = symbol.point
+            self._learn(self._rows[name], symbol)
+            return self._rows[name]
         row = self._rows[name] = self._broker.add(symbol)
         self._last_msc = np.append(self._last_msc, 0)
         self._points = np.append(self._points, symbol.point)
-        if self._course is not None:
-            self._course.add(row, symbol.contract_size)
+        self._learn(row, symbol)
         self.order(())  # what waits has a place for each symbol
         return row
+
+    def _learn(self, row: int, symbol: Specification) -> None:
+        if self._course is not None:
+            self._course.add(row, symbol.contract_size)
+
+    def convert(self, name: str, route: Route) -> None:
+        """Have the profits of a symbol converted at pairs, which are quoted here from now on."""
+        for pair, _ in route:
+            if pair not in self._rows:
+                self.add(pair, QUOTED)
+        self.pairs.update(pair for pair, _ in route)
+        pairs = [(self._rows[pair], way) for pair, way in route]
+        self._broker.convert(self._rows[name], pairs)
+        if self._course is not None:
+            self._course.convert(self._rows[name], pairs)
 
     def order(self, orders: Sequence[Order]) -> None:
         """More orders, of symbols that are traded; each waits behind those there are."""
@@ -276,11 +298,12 @@ class Trading:
             is_long = bool(position["side"] > 0)
             opened, lots = float(position["price"]), float(position["lots"])
             closed = float(symbol["bid"] if is_long else symbol["ask"])
-            profit = profit_of(state.account[0], symbol, position["side"], lots, opened, closed)
+            profit = profit_of(state, symbol, position["side"], lots, opened, closed)
             commission, swap = costs.left(identifier), float(position["swap"])
             prices = self.course.open_excursion(row, identifier, is_long=is_long)
+            size = lots * self._symbols[name].contract_size * self._broker.rate(row)
             excursion = Excursion.of(
-                prices, opened, lots, self._symbols[name], costs, is_long=is_long
+                prices, opened, size, self._symbols[name], costs, is_long=is_long
             )
             found.append(
                 Trade(

@@ -183,7 +183,7 @@ class Work:
             found = [Outcome() for _ in markets]
         else:
             symbols = {order.symbol for order in wanted}
-            ticks = tick_selection(asked.archive, asked.selection, symbols)
+            ticks = tick_selection(asked.archive, asked.selection, symbols, asked.market)
             with progress(ticks.rows) as advance:
                 found = simulate_all(ticks, wanted, asked.points, markets, advance)
         for outcome in found:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 
-from cep.account.account_file import AccountFileError, read_account
+from cep.account.account_file import AccountFile, AccountFileError, read_account
 from cep.account.slippage import SlippageError, slippage_of
 from mt5bridge.aliases import AliasError, alias_table
 from mt5bridge.credential import FILE, USER, Credential, credential_fault
@@ -428,9 +428,14 @@ def _risk_on_paper(config: Config) -> Risk:
     """The limits of the settings, or those of the account's file."""
     file = config.paper.account
     try:
-        limits = {} if file is None else read_account(file).risk
+        account = AccountFile() if file is None else read_account(file)
     except AccountFileError as problem:
         raise ConfigError(f"{problem}; {problem.hint}") from None
+    if account.account.currency:
+        raise ConfigError(
+            f"{file}: a paper account does not convert profits into `currency`; leave it out"
+        )
+    limits = account.risk
     if limits and config.risk != Risk():
         raise ConfigError(f"{file} has [risk], and so have the settings; leave one of them out")
     return msgspec.convert(limits, Risk) if limits else config.risk

@@ -172,7 +172,8 @@ def _pairs(
     """What became of the orders that were sent, at each terminal and here."""
     numbers = sorted(sent, key=lambda number: again.orders[number].order)
     wanted = [again.orders[number] for number in numbers]
-    ticks = tick_selection(archive, selection, {one.symbol for one in wanted})
+    symbols = {one.symbol for one in wanted}
+    ticks = tick_selection(archive, selection, symbols, here.market)
     outcome = simulate(ticks, wanted, here.points, here.market)
     by_order = {id(one): number for one, number in zip(wanted, numbers, strict=True)}
     tags = {tag: by_order[id(one)] for tag, one in enumerate(outcome.orders, 1)}

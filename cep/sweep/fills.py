@@ -9,13 +9,21 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from cep.account.orders import Order
-from cep.backtest.account import BEHIND_ALL
+from cep.backtest.account import BEFORE_ALL, BEHIND_ALL
 from cep.backtest.asked import Asked
 from cep.backtest.orders import orders
 from cep.backtest.points import Point, known_points
+from cep.backtest.rates import convert
 from cep.backtest.records import shown_tables
 from cep.backtest.selection import Selection
-from cep.backtest.simulate import PRICES, Outcome, as_ticks, outcome_at, prices_of, tick_selection
+from cep.backtest.simulate import (
+    PRICES,
+    Outcome,
+    as_ticks,
+    outcome_at,
+    prices_of,
+    tick_selection,
+)
 from cep.backtest.ticks import Ints, Ticks
 from cep.backtest.trading import Trading
 from cep.market import TICK_STREAM
@@ -65,6 +73,8 @@ class Filling:
         While nothing is open and no order waits, that is the one behind the next order's cause.
         """
         orders = self.trading.orders
+        if self.trading.pairs:
+            return at  # quotes of pairs count at any time
         if not self.trading.is_flat or not self.trading.retcodes[: self.seen].all():
             return at
         if self.seen == len(orders):
@@ -93,14 +103,17 @@ class Fills:
         asked = self._asked
         wanted = [orders(one.results.signals, 1000 * asked.valid_seconds) for one in variants]
         symbols = {order.symbol for own, _ in wanted for order in own}
-        ticks = tick_selection(asked.archive, asked.selection, symbols)
+        ticks = tick_selection(asked.archive, asked.selection, symbols, asked.market)
         available = ticks.by_symbol()
-        names = sorted(symbols & available.keys())
-        self._learn(names, available)
+        traded = sorted(symbols & available.keys())
+        self._learn(traded, available)
+        names = sorted(available)
         found = [self._filling(own, unusable, names) for own, unusable in wanted]
         starts = [one.trading.orders[0].order for one in found if one.trading.orders]
         if starts:
-            part = ticks.only(names).after(min(starts) >> 1)
+            part = ticks.only(names)
+            if not any(one.trading.pairs for one in found):
+                part = part.after(min(starts) >> 1)
             for table in shown_tables(part, TICK_STREAM, PRICES):
                 batch = as_ticks(table, names)
                 for one in found:
@@ -130,4 +143,7 @@ class Fills:
         for order in reversed(fillable):
             first[names.index(order.symbol)] = order.order
         trading = Trading(fillable, symbols, market)
+        for name in convert(trading, known, names):
+            rows[names.index(name)] = trading.symbols.index(name)
+            first[names.index(name)] = BEFORE_ALL
         return Filling(trading, known, homeless, unusable, rows, first)

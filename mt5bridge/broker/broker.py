@@ -11,6 +11,7 @@ import numpy as np
 from mt5bridge.broker import codes, requests
 from mt5bridge.broker.checks import equity, floating, margin
 from mt5bridge.broker.leap import leap
+from mt5bridge.broker.rates import converted
 from mt5bridge.broker.run import GROWING, is_roomy, rows_needed
 from mt5bridge.broker.slippage import note_range
 from mt5bridge.broker.state import (
@@ -66,7 +67,8 @@ class Specification:
     by up to `slippage_random_points` by chance (`slippage.py`).
 
     A tick offers `depth_lots` to buyers, and as many to sellers. What becomes of an order that
-    wants more says its `filling`, one of the `filling_modes`.
+    wants more says its `filling`, one of the `filling_modes`. Its profits are in the
+    `profit_currency`; where it is another than the account's, say how to `convert` them.
     """
 
     point: float
@@ -97,6 +99,7 @@ class Specification:
     depth_lots: float = 0.0
     filling: int = codes.FOK
     filling_modes: int = codes.ALL_FILLINGS
+    profit_currency: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +119,7 @@ class Terms:
     first_ticket: int = 1
     stop_out_percent: float = 0.0
     server_ahead_ms: int = 0
+    currency: str = ""
 
     def __post_init__(self) -> None:
         if not self.fills or min(self.fills) <= 0 or abs(sum(self.fills) - 1) > 1e-9:
@@ -159,11 +163,7 @@ class Broker:
     def add(self, symbol: Specification) -> int:
         """Let a symbol be traded; its row."""
         row, number = np.zeros(1, SYMBOL), len(self.state.symbols)
-        for name in SYMBOL.names or ():
-            if name in Specification.__dataclass_fields__:
-                row[name] = getattr(symbol, name)
-        row["range_period"] = -1
-        self.state.account["ranges"] += symbol.slippage_range_ms > 0
+        self._specify(row, symbol)
         sessions = np.array([(number, *span) for span in symbol.sessions], SESSION)
         self.state = self.state._replace(
             symbols=np.concatenate([self.state.symbols, row]),
@@ -171,6 +171,34 @@ class Broker:
         )
         watch(self.state)
         return number
+
+    def _specify(self, row: Table, symbol: Specification) -> None:
+        for name in SYMBOL.names or ():
+            if name in Specification.__dataclass_fields__:
+                row[name] = getattr(symbol, name)
+        row["range_period"] = -1
+        self.state.account["ranges"] += symbol.slippage_range_ms > 0
+
+    def change(self, row: int, symbol: Specification) -> None:
+        """Another specification for a symbol that was only quoted so far."""
+        self._specify(self.state.symbols[row : row + 1], symbol)
+        sessions = np.array([(row, *span) for span in symbol.sessions], SESSION)
+        self.state = self.state._replace(sessions=np.concatenate([self.state.sessions, sessions]))
+        watch(self.state)
+
+    def convert(self, row: int, pairs: Sequence[tuple[int, int]]) -> None:
+        """Have the profits of a symbol converted at pairs, by their rows and ways (`rates`): none,
+        one, or two of a cross.
+        """
+        first, second = (*pairs, (0, 0), (0, 0))[:2]
+        symbol = self.state.symbols[row]
+        symbol["rate_row"], symbol["rate_way"] = first
+        symbol["cross_row"], symbol["cross_way"] = second
+        watch(self.state)
+
+    def rate(self, row: int) -> float:
+        """What one unit of the currency of a symbol's profits is in the account's; 0: not known."""
+        return float(converted(self.state, self.state.symbols[row], 1.0))
 
     def tick(self, row: int, time_msc: int, bid: float, ask: float) -> None:
         """The next quote of the symbol in a row."""

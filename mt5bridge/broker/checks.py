@@ -33,6 +33,7 @@ from mt5bridge.broker.codes import (
 from mt5bridge.broker.fills import offered_lots, side_of
 from mt5bridge.broker.find import order_row, position_in, position_row
 from mt5bridge.broker.money import half_away, margin_of, on_grid, profit_of
+from mt5bridge.broker.rates import has_rate
 from mt5bridge.broker.sessions import is_open
 from mt5bridge.broker.state import Record, State
 
@@ -50,7 +51,7 @@ def check_open(state: State, request: Record) -> int:
         return INVALID
     if not is_open(state, request["symbol"]):
         return MARKET_CLOSED
-    if not (symbol["bid"] > 0.0 and symbol["ask"] > 0.0):
+    if not (symbol["bid"] > 0.0 and symbol["ask"] > 0.0 and has_rate(state, symbol)):
         return PRICE_OFF
     refusal = check_volume(symbol, request["lots"])
     if refusal == 0:
@@ -176,7 +177,7 @@ def check_money(state: State, request: Record) -> int:
             lots -= min(lots, 2.0 * position["lots"])
     price = request["price"] if request["action"] == PENDING else symbol["ask"]
     free = equity(state) - margin(state)
-    return 0 if margin_of(account, symbol, lots, price) <= free else NO_MONEY
+    return 0 if margin_of(state, symbol, lots, price) <= free else NO_MONEY
 
 
 def equity(state: State) -> float:
@@ -191,16 +192,16 @@ def floating(state: State) -> float:
     for row in range(account["positions"]):
         position = state.positions[row]
         symbol = state.symbols[position["symbol"]]
-        total += gain_of(account, symbol, position) + position["swap"]
+        total += gain_of(state, symbol, position) + position["swap"]
     return total
 
 
-def gain_of(account: Record, symbol: Record, position: Record) -> float:
+def gain_of(state: State, symbol: Record, position: Record) -> float:
     """What a position would bring now, without swap; nothing where there is no price."""
     price = symbol["bid"] if position["side"] > 0 else symbol["ask"]
     if price <= 0.0:
         return 0.0
-    return profit_of(account, symbol, position["side"], position["lots"], position["price"], price)
+    return profit_of(state, symbol, position["side"], position["lots"], position["price"], price)
 
 
 def margin(state: State) -> float:
@@ -211,7 +212,7 @@ def margin(state: State) -> float:
         for row in range(account["positions"]):
             position = state.positions[row]
             symbol = state.symbols[position["symbol"]]
-            total += margin_of(account, symbol, position["lots"], position["price"])
+            total += margin_of(state, symbol, position["lots"], position["price"])
     return total
 
 

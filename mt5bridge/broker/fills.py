@@ -28,6 +28,7 @@ from mt5bridge.broker.find import (
 from mt5bridge.broker.holdings import hold, let_go
 from mt5bridge.broker.money import money, profit_of, stepped, tidy
 from mt5bridge.broker.nights import day_of
+from mt5bridge.broker.rates import converted
 from mt5bridge.broker.slippage import slippage_of
 from mt5bridge.broker.state import Record, State
 
@@ -181,6 +182,7 @@ def new_deal(state: State, order: Record, lots: float, price: float) -> Record:
     deal["sl"] = order["sl"]
     deal["tp"] = order["tp"]
     deal["profit"] = 0.0
+    deal["rate"] = converted(state, state.symbols[order["symbol"]], 1.0)
     deal["swap"] = 0.0
     deal["commission"] = 0.0
     deal["closed_lots"] = 0.0
@@ -199,7 +201,8 @@ def commission_of(state: State, deal: Record) -> float:
     elif symbol["commission_side"] == EXIT_SIDE:
         lots = deal["closed_lots"]
     worth = symbol["contract_size"] * deal["price"]
-    a_lot = symbol["commission_per_lot"] + symbol["commission_per_mille"] / 1000.0 * worth
+    share = converted(state, symbol, symbol["commission_per_mille"] / 1000.0 * worth)
+    a_lot = symbol["commission_per_lot"] + share
     return money(state.account[0], -a_lot * lots)
 
 
@@ -258,7 +261,7 @@ def note_closed(state: State, deal: Record, position: Record, lots: float) -> No
     deal["opened_msc"] = position["time_msc"]
     deal["opened_by"] = position["tag"]
     deal["profit"] = profit_of(
-        account, symbol, position["side"], lots, position["price"], deal["price"]
+        state, symbol, position["side"], lots, position["price"], deal["price"]
     )
     deal["swap"] = money(account, position["swap"] * lots / position["lots"])
     position["swap"] = money(account, position["swap"] - deal["swap"])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from mt5bridge.broker.state import Record
+from mt5bridge.broker.rates import converted
+from mt5bridge.broker.state import Record, State
 
 
 def half_away(value: float) -> float:
@@ -47,13 +48,16 @@ def snapped(symbol: Record, price: float) -> float:
 
 
 def profit_of(
-    account: Record, symbol: Record, side: int, lots: float, opened: float, closed: float
+    state: State, symbol: Record, side: int, lots: float, opened: float, closed: float
 ) -> float:
     """What closing so many lots brings."""
     gain = closed - opened if side > 0 else opened - closed
-    return money(account, gain * lots * symbol["contract_size"])
+    amount = gain * lots * symbol["contract_size"]
+    return money(state.account[0], converted(state, symbol, amount))
 
 
-def margin_of(account: Record, symbol: Record, lots: float, price: float) -> float:
+def margin_of(state: State, symbol: Record, lots: float, price: float) -> float:
     """What so many lots block; the account's leverage is above 0."""
-    return money(account, lots * symbol["contract_size"] * price / account["leverage"])
+    account = state.account[0]
+    amount = lots * symbol["contract_size"] * price / account["leverage"]
+    return money(account, converted(state, symbol, amount))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mt5bridge.broker.codes import NO_SWAP, SATURDAY, SUNDAY, SWAP_MONEY, SWAP_POINTS
 from mt5bridge.broker.money import money
+from mt5bridge.broker.rates import converted
 from mt5bridge.broker.state import Record, State
 
 DAY_MS = 86_400_000
@@ -40,18 +41,18 @@ def pass_nights(state: State) -> None:
         for day in range(position["day"], today):
             count = nights(day, symbol["swap_triple_day"])
             if symbol["swap_mode"] != NO_SWAP and count > 0:
-                amount = count * swap_of(symbol, position)
+                amount = count * swap_of(state, symbol, position)
                 position["swap"] = money(account, position["swap"] + amount)
         position["day"] = max(position["day"], today)
 
 
-def swap_of(symbol: Record, position: Record) -> float:
+def swap_of(state: State, symbol: Record, position: Record) -> float:
     """What one night brings, in the account's money; costs are negative."""
     rate = symbol["swap_long"] if position["side"] > 0 else symbol["swap_short"]
     if symbol["swap_mode"] == SWAP_MONEY:
         return float(rate * position["lots"])
     size = position["lots"] * symbol["contract_size"]
     if symbol["swap_mode"] == SWAP_POINTS:
-        return float(rate * symbol["point"] * size)
+        return float(converted(state, symbol, rate * symbol["point"] * size))
     price = symbol["bid"] if position["side"] > 0 else symbol["ask"]
-    return float(size * price * rate / 100.0 / DAYS_OF_YEAR)
+    return float(converted(state, symbol, size * price * rate / 100.0 / DAYS_OF_YEAR))

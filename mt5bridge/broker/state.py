@@ -1,8 +1,8 @@
 """What a broker remembers of one account: tables of records, which kernels read and write.
 
-Prices are the symbol's, money is the account's, times are milliseconds since 1970 by the clock that
-the ticks have. A symbol is named by its row, an order or a position by its ticket. Sides are 1
-(long) and -1 (short).
+Prices are the symbol's, money is the account's (rates.py), times are milliseconds since 1970 by the
+clock that the ticks have. A symbol is named by its row, an order or a position by its ticket. Sides
+are 1 (long) and -1 (short).
 """
 
 from __future__ import annotations
@@ -56,6 +56,11 @@ SYMBOL = np.dtype(
         ("range_low", "<f8"),
         ("range_high", "<f8"),
         ("range_before", "<f8"),
+        # how the currency of its profits becomes the account's: see rates.py
+        ("rate_row", "<i8"),
+        ("rate_way", "<i8"),
+        ("cross_row", "<i8"),
+        ("cross_way", "<i8"),
         # beyond these a tick sets something off
         ("bid_low", "<f8"),
         ("bid_high", "<f8"),
@@ -149,6 +154,7 @@ DEAL_ROW = np.dtype(
         ("commission", "<f8"),
         ("swap", "<f8"),
         ("profit", "<f8"),
+        ("rate", "<f8"),  # of the symbol's profits in the account's money
         ("sl", "<f8"),
         ("tp", "<f8"),
         # the position it closes, in part or whole

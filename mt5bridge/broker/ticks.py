@@ -17,6 +17,7 @@ from mt5bridge.broker.codes import (
 )
 from mt5bridge.broker.fills import FAR, new_order, offered_lots, side_of, work
 from mt5bridge.broker.find import remove_order
+from mt5bridge.broker.margins import watch_margin
 from mt5bridge.broker.nights import night_msc, pass_nights
 from mt5bridge.broker.sessions import is_open
 from mt5bridge.broker.state import Record, State
@@ -138,7 +139,7 @@ def stop_out(state: State) -> None:
             symbol = state.symbols[position["symbol"]]
             if offered_lots(symbol, SELL if position["side"] > 0 else BUY) <= 0.0:
                 continue
-            gain = gain_of(account, symbol, position)
+            gain = gain_of(state, symbol, position)
             if worst < 0 or gain < least:
                 worst, least = row, gain
         if worst < 0:
@@ -170,45 +171,7 @@ def watch(state: State) -> None:
     for row in range(account["orders"]):
         _watch_order(state, state.orders[row])
     if account["stop_out_percent"] > 0.0 and account["positions"] > 0:
-        _watch_margin(state)
-
-
-def _watch_margin(state: State) -> None:
-    """No tick within these prices can make the equity too small, whichever come together."""
-    account, blocked = state.account[0], margin(state)
-    if blocked <= 0.0:
-        return
-    worth = equity(state)
-    slack = worth - account["stop_out_percent"] / 100.0 * blocked
-    # of each position half a cent may be rounded, here and there
-    parts = account["parts_of_unit"]
-    slack -= 1e-9 * abs(worth) + account["positions"] * (1.0 / parts if parts > 0.0 else 1e-9)
-    if slack <= 0.0:
-        account["due_msc"] = 0
-        return
-    share = slack / account["positions"]  # as many sides of symbols at most
-    for row in range(account["positions"]):
-        _watch_loss(state, state.positions[row], share)
-
-
-def _watch_loss(state: State, position: Record, share: float) -> None:
-    """Prices at which all positions of a symbol and side have lost so much more, all together."""
-    symbol, side = state.symbols[position["symbol"]], position["side"]
-    lots = 0.0
-    for row in range(state.account[0]["positions"]):
-        other = state.positions[row]
-        if other["symbol"] == position["symbol"] and other["side"] == side:
-            lots += other["lots"]
-    away = share / (lots * symbol["contract_size"])
-    if side > 0 and symbol["bid"] > 0.0:
-        symbol["bid_low"] = max(symbol["bid_low"], symbol["bid"] - away, 0.0)
-    elif side > 0:
-        symbol["bid_high"] = 0.0  # any price changes what it is worth
-    elif symbol["ask"] > 0.0:
-        symbol["ask_high"] = min(symbol["ask_high"], symbol["ask"] + away)
-        symbol["ask_low"] = max(symbol["ask_low"], 0.0)
-    else:
-        symbol["ask_high"] = 0.0
+        watch_margin(state)
 
 
 def _watch_position(state: State, position: Record) -> None:

@@ -29,6 +29,7 @@ EVERYTHING = """
 [account]
 hedging = true
 balance = 500.0
+currency = "CHF"
 leverage = 30
 money_digits = 3
 stop_out_percent = 20
@@ -39,6 +40,7 @@ fills = [0.5, 0.5]
 point = 0.00001
 tick_size = 0.00005
 contract_size = 100000
+profit_currency = "JPY"
 volume_min = 0.01
 volume_max = 50
 volume_step = 0.01
@@ -85,7 +87,14 @@ def read(folder: Path, text: str) -> AccountFile:
 def test_every_key_reaches_the_broker(tmp_path: Path) -> None:
     found = read(tmp_path, EVERYTHING)
     assert found.terms(hedging=False) == Terms(
-        True, 500.0, 30.0, 3, (0.5, 0.5), stop_out_percent=20.0, server_ahead_ms=7_200_000
+        True,
+        500.0,
+        30.0,
+        3,
+        (0.5, 0.5),
+        stop_out_percent=20.0,
+        server_ahead_ms=7_200_000,
+        currency="CHF",
     )
     market = Market(slippage_points=9.0, account=found)
     assert market.specification("EURUSD", 1e-5) == Specification(
@@ -94,6 +103,7 @@ def test_every_key_reaches_the_broker(tmp_path: Path) -> None:
         tuple((60_000 * first, 60_000 * end) for first, end in
               ((1_500, 2_880), (2_940, 4_320), (7_200, 8_579))),
         *SLIPPING.values(), 2.5, codes.IOC, 1 << codes.IOC | 1 << codes.RETURN,
+        "JPY",
     )  # fmt: skip
     assert market.specification("XAUUSD", 0.01) == Specification(
         0.01, 0.01, slippage_points=9.0, commission_per_lot=1.0

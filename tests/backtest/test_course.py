@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
@@ -14,12 +15,14 @@ from hypothesis import strategies as st
 
 from cep.account.market import Market
 from cep.account.orders import Order
+from cep.account.rates import Route
 from cep.backtest.equity import MINUTE_MS, Equity
 from cep.backtest.extremes import lowest
 from cep.backtest.ticks import Ticks
 from cep.backtest.trades import END
 from cep.backtest.trading import Trading
 from mt5bridge.broker import Specification, Terms, codes
+from mt5bridge.broker.rates import DIRECT, INVERSE
 from tests.backtest.test_trading import order, run, session, ticks_of
 
 DAY_MS = 86_400_000
@@ -31,12 +34,20 @@ SYMBOLS = {
 }  # fmt: skip
 
 
+ROUTES: list[dict[str, Route]] = [
+    {}, {"Y": (("X", DIRECT),)}, {"X": (("X", INVERSE),)},
+    {"X": (("Y", DIRECT), ("X", INVERSE)), "Y": (("Y", INVERSE),)},
+]  # fmt: skip
+"""Profits that are converted at the quotes of the other symbol, of the same, and of both."""
+
+
 class Session(NamedTuple):
     """Orders and ticks of two symbols."""
 
     orders: list[Order]
     ticks: Ticks
     terms: Terms
+    routes: Mapping[str, Route] = {}
 
 
 def drawn(seed: int, *, hedging: bool, digits: int | None, stop_out: bool = False) -> Session:
@@ -58,8 +69,15 @@ def drawn(seed: int, *, hedging: bool, digits: int | None, stop_out: bool = Fals
     return Session(sorted(orders, key=lambda one: one.order), ticks, terms)
 
 
-def traded(one: Session, edges: list[int]) -> Trading:
+def account_of(one: Session) -> Trading:
     found = Trading(one.orders, SYMBOLS, Market(terms=one.terms, symbols=SYMBOLS))
+    for name, route in one.routes.items():
+        found.convert(name, route)
+    return found
+
+
+def traded(one: Session, edges: list[int]) -> Trading:
+    found = account_of(one)
     cut = [0, *sorted(min(edge, len(one.ticks)) for edge in edges), len(one.ticks)]
     for edge in pairwise(cut):
         found.push(one.ticks.part(slice(*edge)))
@@ -70,7 +88,7 @@ class Asked:
     """The slow, obvious way: the account is asked behind each tick."""
 
     def __init__(self, one: Session) -> None:
-        account = Trading(one.orders, SYMBOLS, Market(terms=one.terms, symbols=SYMBOLS))
+        account = account_of(one)
         broker = account._broker
         self.equity: list[float] = []
         self.balance: list[float] = []
@@ -149,12 +167,14 @@ def compare(found: Equity, one: Session, slow: Asked) -> None:
 
 @given(
     st.integers(0, 2**31), st.lists(st.integers(0, 80), max_size=5), st.booleans(),
-    st.sampled_from([None, 2]), st.booleans(),
+    st.sampled_from([None, 2]), st.booleans(), st.sampled_from(ROUTES),
 )  # fmt: skip
 def test_as_an_account_that_is_asked_at_each_tick(
-    seed: int, edges: list[int], hedging: bool, digits: int | None, stop_out: bool
-) -> None:
-    check(drawn(seed, hedging=hedging, digits=digits, stop_out=stop_out), edges)
+    seed: int, edges: list[int], hedging: bool, digits: int | None, stop_out: bool,
+    routes: Mapping[str, Route],
+) -> None:  # fmt: skip
+    one = drawn(seed, hedging=hedging, digits=digits, stop_out=stop_out)
+    check(one._replace(routes=routes), edges)
 
 
 def test_the_sessions_hold_every_hard_case() -> None:

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cep.account.account_file import AccountFile
+from cep.account.account_file import AccountFile, SymbolPart
 from cep.account.market import Market
 from cep.archive import Archive
 from cep.backtest.account import Account
@@ -131,6 +131,7 @@ def outcomes(account: Account) -> tuple[Any, ...]:
     st.sampled_from(
         [{}, {}, {"lots_per_symbol": 0.3}, {"orders_per_minute": 1}, {"loss_per_day": 1e-5}]
     ),
+    st.sampled_from(["", "EUR", "USD"]),
 )  # fmt: skip
 def test_fills_come_back_as_if_all_went_tick_by_tick(
     tmp_path_factory: pytest.TempPathFactory,
@@ -140,11 +141,13 @@ def test_fills_come_back_as_if_all_went_tick_by_tick(
     fills: tuple[float, ...],
     window: int,
     risk: dict[str, float],
+    currency: str,
 ) -> None:
     archive = imported(tmp_path_factory.mktemp("any"), seed=seed, rows=120)
     plan = compile_rules(FED_BACK)
     rules, selection = Compiled(plan), select(archive, plan)
-    market = Market(Terms(hedging, fills=fills), latency_ms, account=AccountFile(risk=risk))
+    told = AccountFile(risk=risk, symbols={"^GSPC": SymbolPart(profit_currency="USD")})
+    market = Market(Terms(hedging, fills=fills, currency=currency), latency_ms, account=told)
     expected, reference = one_by_one(rules, selection, market)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("cep.backtest.dealt.WINDOW", window)

@@ -36,6 +36,8 @@ class Ledger:
     positions: dict[int, Open] = field(default_factory=dict)
     quotes: dict[int, tuple[float, float]] = field(default_factory=dict)
     day: int | None = None
+    direct: dict[int, int] = field(default_factory=dict)
+    """Of symbols whose profits are converted: the pair that has their currency first."""
 
     def tick(self, symbol: int, time_msc: int, bid: float, ask: float) -> None:
         self.quotes[symbol] = bid, ask
@@ -46,12 +48,17 @@ class Ledger:
             self.day += 1
         self.day = today
 
+    def rate(self, symbol: int) -> float:
+        """What one unit of a symbol's profits is worth: the bid of its pair."""
+        return self.quotes[self.direct[symbol]][0] if symbol in self.direct else 1.0
+
     def night(self, position: Open, day: int) -> float:
         known = self.symbols[position.symbol]
         weekday = WEEKDAYS[day % 7]
         count = 0 if weekday in ("Sat", "Sun") else 1
         if count and weekday == NAMES[known.swap_triple_day]:
             count = 3
+        into = self.rate(position.symbol)
         rate = known.swap_long if position.side > 0 else known.swap_short
         size = position.lots * known.contract_size
         price = self.quotes[position.symbol][0 if position.side > 0 else 1]
@@ -59,9 +66,9 @@ class Ledger:
             count
             * {
                 codes.NO_SWAP: 0.0,
-                codes.SWAP_POINTS: rate * known.point * size,
+                codes.SWAP_POINTS: rate * known.point * size * into,
                 codes.SWAP_MONEY: rate * position.lots,
-                codes.SWAP_PERCENT: size * price * rate / 100 / 360,
+                codes.SWAP_PERCENT: size * price * rate / 100 / 360 * into,
             }[known.swap_mode]
         )
 
@@ -92,5 +99,5 @@ class Ledger:
             codes.ENTRY_SIDE: opening,
             codes.EXIT_SIDE: closing,
         }[known.commission_side]
-        worth = lots * known.contract_size * price
+        worth = lots * known.contract_size * price * self.rate(symbol)
         return cents(-(known.commission_per_lot * lots + known.commission_per_mille * worth / 1000))

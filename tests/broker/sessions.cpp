@@ -2,7 +2,7 @@
 //
 //   session MODE LEVERAGE BALANCE   a new account; MODE is ENUM_ACCOUNT_MARGIN_MODE
 //   set KEY=VALUE                   a setting of the broker
-//   symbol NAME POINT CONTRACT MIN MAX STEP STOPS FREEZE EXECUTION FILLING_MODES
+//   symbol NAME POINT CONTRACT MIN MAX STEP STOPS FREEZE EXECUTION FILLING_MODES CURRENCY
 //   tick NAME MSC BID ASK
 //   request ACTION TYPE NAME LOTS PRICE SL TP ORDER POSITION MAGIC EXPIRATION_S STOPLIMIT FILLING
 //   end                             prints what came of the session
@@ -71,9 +71,9 @@ void add_symbol(Market& market, std::istream& words) {
   SymbolFacts known;
   words >> known.name >> known.point >> known.contract_size >> known.volume_min >>
       known.volume_max >> known.volume_step >> known.stops_level >> known.freeze_level >>
-      known.execution >> known.filling_modes;
+      known.execution >> known.filling_modes >> known.currency_profit;
   known.tick_size = known.point;
-  known.currency_profit = known.currency_margin = "USD";
+  known.currency_margin = "USD";
   market.facts[known.name] = known;
 }
 

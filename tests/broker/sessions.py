@@ -19,14 +19,19 @@ from mt5bridge.broker.codes import (
     SELL_STOP_LIMIT,
     SLTP,
 )
+from mt5bridge.broker.rates import DIRECT, INVERSE
 
 BASE = 1 << 32
 """The emulated broker's order tickets begin behind it, ours at 1."""
 
-NAMES = ("EURUSD", "XAUUSD")
-SIZES = (1e-5, 0.01)
-MIDDLES = (1.1, 1900.0)
-CONTRACTS = (100_000.0, 100.0)
+NAMES = ("EURUSD", "XAUUSD", "PAIR")
+SIZES = (1e-5, 0.01, 1e-5)
+MIDDLES = (1.1, 1900.0, 1.25)
+CONTRACTS = (100_000.0, 100.0, 100_000.0)
+RATE = 2
+"""The row of the symbol that converts the profits of the first one, if these are not in dollars."""
+PAIRS = ("", "CHFUSD", "USDCHF")
+"""Its names: none is needed, a direct and an inverse pair."""
 HEDGING = 2
 INSTANT, AT_MARKET = 1, 2
 """ENUM_SYMBOL_TRADE_EXECUTION: all filling modes are allowed, or those that the symbol names."""
@@ -73,6 +78,7 @@ class Session:
     depth_lots: float
     execution: int
     filling_modes: int
+    pair: str
     steps: tuple[Tick | Asked, ...]
 
 
@@ -82,7 +88,7 @@ class _Maker:
     def __init__(self, seed: int) -> None:
         self.random = np.random.default_rng(seed)
         self.bids = [round(middle / size) for middle, size in zip(MIDDLES, SIZES, strict=True)]
-        self.spreads = [2, 2]
+        self.spreads = [2, 2, 2]
         self.time_msc = 1_000_000
         self.made = 0
         self.levels = self.chosen(0, 0, 4)
@@ -97,9 +103,10 @@ class _Maker:
     def price(self, symbol: int, points: float) -> float:
         return round(points * SIZES[symbol], 8)
 
-    def tick(self) -> Tick:
-        symbol = self.chosen(0, 0, 1)
+    def tick(self, symbol: int | None = None) -> Tick:
+        symbol = self.chosen(0, 0, 1, RATE) if symbol is None else symbol
         far = 40 if self.random.random() < 0.1 else 6
+        far *= 300 if symbol == RATE else 1  # so that rates matter
         self.bids[symbol] += self.between(-far, far)
         self.spreads[symbol] = self.between(0, 5)
         self.time_msc += self.chosen(0, 1, 200, 900)
@@ -157,14 +164,15 @@ class _Maker:
 def session(seed: int, length: int = 60) -> Session:
     """Some ticks and requests; the seed says all of it."""
     maker = _Maker(seed)
-    steps: list[Tick | Asked] = [maker.tick() for _ in range(6)]
+    steps: list[Tick | Asked] = [maker.tick(RATE), *(maker.tick() for _ in range(6))]
     steps += [maker.asked() if maker.random.random() < 0.4 else maker.tick() for _ in range(length)]
     return Session(
         maker.chosen(0, HEDGING), maker.chosen(100, 100, 500, 30),
         maker.chosen(10_000.0, 1e6, 400.0, 400.0), maker.chosen(0.0, 3.5, 0.07),
         maker.chosen(0, 0, 2), maker.chosen(0, 60, 150, 175), maker.levels, maker.chosen(0, 0, 3),
         maker.opening(), maker.chosen(0.15, 0.3, 0.05) if maker.fills_in_part else 0.0,
-        maker.chosen(INSTANT, AT_MARKET), maker.chosen(3, 3, 1, 2), tuple(steps),
+        maker.chosen(INSTANT, AT_MARKET), maker.chosen(3, 3, 1, 2),
+        maker.chosen(*PAIRS), tuple(steps),
     )  # fmt: skip
 
 
@@ -175,17 +183,19 @@ def as_lines(found: Session) -> Iterator[str]:
     yield f"set slippage_points={found.slippage_points}"
     yield f"set stop_out={found.stop_out_percent}"
     yield f"set depth_lots={found.depth_lots}"
-    for name, size, contract in zip(NAMES, SIZES, CONTRACTS, strict=True):
+    for name, size, contract in zip(names(found), SIZES, CONTRACTS, strict=True):
+        currency = "CHF" if found.pair and name == NAMES[0] else "USD"
         yield (
             f"symbol {name} {size!r} {contract} 0.01 100 0.01 "
-            f"{found.stops_level} {found.freeze_level} {found.execution} {found.filling_modes}"
+            f"{found.stops_level} {found.freeze_level} {found.execution} {found.filling_modes} "
+            f"{currency}"
         )
     for step in found.steps:
         if isinstance(step, Tick):
             if any(found.open_ms):
                 is_open = found.open_ms[0] <= step.time_msc < found.open_ms[1]
                 yield f"set {'open' if is_open else 'closed'}={NAMES[0]}"
-            yield f"tick {NAMES[step.symbol]} {step.time_msc} {step.bid!r} {step.ask!r}"
+            yield f"tick {names(found)[step.symbol]} {step.time_msc} {step.bid!r} {step.ask!r}"
         else:
             yield (
                 f"request {step.action} {step.type} {NAMES[step.symbol]} {step.lots!r} "
@@ -194,6 +204,11 @@ def as_lines(found: Session) -> Iterator[str]:
                 f"{step.limit_price!r} {step.filling}"
             )
     yield "end"
+
+
+def names(found: Session) -> tuple[str, ...]:
+    """Of the symbols."""
+    return (*NAMES[:RATE], found.pair or NAMES[RATE])
 
 
 def sessions_of(open_ms: tuple[int, int]) -> tuple[tuple[int, int], ...]:
@@ -217,12 +232,14 @@ def ours(found: Session) -> list[str]:
             Specification(
                 size, size, contract, 0.01, 100.0, 0.01, found.stops_level, found.freeze_level,
                 found.slippage_points, found.commission,
-                sessions=sessions_of(found.open_ms) if size == SIZES[0] else (),
+                sessions=sessions_of(found.open_ms) if row == 0 else (),
                 depth_lots=found.depth_lots, filling_modes=allowed(found),
             )
-            for size, contract in zip(SIZES, CONTRACTS, strict=True)
+            for row, (size, contract) in enumerate(zip(SIZES, CONTRACTS, strict=True))
         ],
     )  # fmt: skip
+    if found.pair:
+        broker.convert(0, [(RATE, DIRECT if found.pair == PAIRS[1] else INVERSE)])
     lines = []
     for step in found.steps:
         if isinstance(step, Tick):

@@ -182,13 +182,15 @@ def test_the_best_come_first_and_those_without_a_measure_last() -> None:
     assert Found([replace(rows[0], error="x"), rows[1]], 2).run == [rows[1]]
 
 
+@pytest.mark.parametrize("currency", ["", "EUR"])
 def test_an_account_with_costs_nights_and_partial_fills_is_the_same(
-    archive: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    archive: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, currency: str
 ) -> None:
     """Ticks are passed over while nothing is open: whatever nights and waiting orders do."""
     file = tmp_path / "account.toml"
     file.write_text(
-        "[account]\nbalance = 5000\nfills = [0.5, 0.5]\nhedging = true\n[symbols.'*']\n"
+        f"[account]\ncurrency = '{currency}'\nbalance = 5000\nfills = [0.5, 0.5]\n"
+        "hedging = true\n[symbols.'*']\nprofit_currency = 'USD'\n"
         "contract_size = 1000\nswap_mode = 'points'\nswap_long = -7.0\n"
         "swap_short = 2.0\ncommission_per_lot = 3.5\n",
         encoding="utf-8",
