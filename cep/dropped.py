@@ -21,6 +21,7 @@ class Reason(StrEnum):
     BOUND = "bound"
     LIMIT = "limit"
     REORDER = "reorder"
+    UNUSABLE = "unusable"
 
 
 class Dropped:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 
 from loguru import logger
 
+from cep.dropped import Dropped, Reason
 from cep.engine.rows import Row
 from cep.live.config import Trading
 from cep.live.journal import Journal
@@ -51,6 +52,8 @@ class Effects:
         self.on_added: Callable[[int], None] = lambda ingest: None
         """Told the record that has led to the newest rows that were added to the journal."""
         self.found_again: list[Signal] = []
+        self.unusable = Dropped()
+        """Signals that could not be sent, since this start."""
 
     def go_on(
         self, signals: Collection[str], deliver: Deliver | None, hidden: Collection[str] = ()
@@ -106,6 +109,7 @@ class Effects:
                     made.append(self._signal(row, caused, ingest, seen[place]))
                 except SignalError as problem:
                     logger.error("{}; it is not sent: {}", problem, row)
+                    self.unusable.add(("signal", row["stream"]), Reason.UNUSABLE)
                 seen[place] += 1
         return made
 

@@ -17,9 +17,10 @@ import msgspec
 from cep.account.account_file import AccountFile
 from cep.account.market import Market
 from cep.account.slippage import NONE, Slippage
+from mt5bridge.orders.records import named
 from mt5bridge.server import Request
 from mt5bridge.spool.disk import Disk, make_directories, replace_file
-from mt5bridge.wire import Order, Signal, Symbol
+from mt5bridge.wire import Order, Signal, SignalOrder, Symbol
 
 
 class PaperError(ValueError):
@@ -51,10 +52,11 @@ class Asked(msgspec.Struct, frozen=True, tag="asked", kw_only=True, omit_default
     earliest_msc: int = 0
     signal: Signal | None = None
     order: Order | None = None
+    signal_order: SignalOrder | None = None
 
     @property
     def request(self) -> Request:
-        found = self.signal or self.order
+        found = self.signal or self.order or self.signal_order
         assert found is not None
         return found
 
@@ -107,9 +109,7 @@ def _values(tree: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, An
 
 def asked(request: Request, after: int, earliest_msc: int) -> Asked:
     """The entry of a request."""
-    if isinstance(request, Signal):
-        return Asked(after=after, earliest_msc=earliest_msc, signal=request)
-    return Asked(after=after, earliest_msc=earliest_msc, order=request)
+    return Asked(after=after, earliest_msc=earliest_msc, **named(request))
 
 
 def _line(entry: Entry) -> bytes:
@@ -154,7 +154,7 @@ class PaperLog:
         self.entries = [
             msgspec.structs.replace(entry, after=min(entry.after, newest))
             for entry in found
-            if entry.after <= newest or not (isinstance(entry, Asked) and entry.signal)
+            if entry.after <= newest or not (isinstance(entry, Asked) and entry.order is None)
         ]
         data = b"".join(map(_line, self.entries))
         make_directories(path.parent, self._disk, mode=0o700)

@@ -160,7 +160,7 @@ class LiveRules(ABC):
         """What the rules have dropped so far."""
         if not hasattr(self, "pipeline"):
             return Dropped()  # it has not come so far
-        found = self.pipeline.run.dropped
+        found = self.pipeline.run.dropped + self.effects.unusable
         return Dropped(((kind, self.scope + name), why, n) for (kind, name), why, n in found)
 
     def recover(self, stack: ExitStack) -> None:

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
-from cep.account.orders import UnusableError, order_of
+from cep.account.orders import Order, UnusableError, order_of
 from mt5bridge.spool.identity import is_in_ids
-from mt5bridge.wire import TIME_MSC_MAX, TIME_MSC_MIN, Side, Signal, WireError, encode
+from mt5bridge.wire import (
+    TIME_MSC_MAX,
+    TIME_MSC_MIN,
+    OrderKind,
+    Side,
+    Signal,
+    SignalOrder,
+    WireError,
+    encode,
+)
 
+KINDS = {"": OrderKind.MARKET, "limit": OrderKind.LIMIT, "stop": OrderKind.STOP}
 SIDES = {"buy": Side.BUY, "sell": Side.SELL, "close": Side.CLOSE}
 
 
@@ -50,11 +61,13 @@ def as_signal(row: Mapping[str, Any], identifier: int, magic: int, valid_ms: int
 
 
 def _signal(row: Mapping[str, Any], identifier: int, magic: int, valid_ms: int) -> Signal:
-    order = order_of(row, valid_ms)
-    if not order.is_plain:
-        raise UnusableError("prices are not sent to terminals")
+    return signal_of(order_of(row, valid_ms), identifier, magic)
+
+
+def signal_of(order: Order, identifier: int, magic: int) -> Signal:
+    """The wire's signal of what a row wants: one with prices where it says any."""
     time_msc = max(TIME_MSC_MIN, min(order.time_msc, TIME_MSC_MAX))
-    return Signal(
+    found = Signal(
         id=identifier,
         time_msc=time_msc,
         valid_until_msc=min(time_msc + order.valid_until_msc - order.time_msc, TIME_MSC_MAX),
@@ -65,4 +78,15 @@ def _signal(row: Mapping[str, Any], identifier: int, magic: int, valid_ms: int) 
         side=SIDES[order.side],
         name=order.signal,
         symbol=order.symbol,
+    )
+    if order.is_plain or not order.opens:
+        return found
+    return SignalOrder(
+        **{one.name: getattr(found, one.name) for one in fields(found)},
+        kind=KINDS[order.kind],
+        price=order.price,
+        stop=order.stop,
+        target=order.target,
+        stop_distance=order.stop_distance,
+        target_distance=order.target_distance,
     )

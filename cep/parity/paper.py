@@ -23,7 +23,7 @@ from cep.live.journal_reader import JournalReader
 from cep.live.paper import PAPER, market_begun, path_of
 from cep.live.paper_log import Asked, Entry, Opened, Traded, Turned, read_entries
 from cep.live.rules import load_plan
-from cep.live.signals import SIDES
+from cep.live.signals import signal_of
 from cep.parity.differences import Difference, deal_differences, differing
 from cep.plan.nodes import Plan
 from mt5bridge.records import DEAL, Records
@@ -31,7 +31,7 @@ from mt5bridge.simulator.account import specification
 from mt5bridge.simulator.deals import as_deals
 from mt5bridge.simulator.wish import wish_of
 from mt5bridge.spool import RecordKind, list_segments, read, read_checkpoint
-from mt5bridge.wire import Signal, Symbol
+from mt5bridge.wire import OrderKind, Signal, Symbol
 
 Advance = Callable[[int], None]
 """Told how many more records were read."""
@@ -87,11 +87,14 @@ class Compared:
 
 def order_text(signal: Signal) -> str:
     """An order as both runs know it, without its number."""
-    side, lots = signal.side.name.lower(), wish_of(signal).lots
+    side, wish = signal.side.name.lower(), wish_of(signal)
+    kind = "" if wish.kind in (OrderKind.MARKET, OrderKind.CLOSE) else f" {wish.kind.name.lower()}"
+    names = ("price", "sl", "tp", "stop_distance", "target_distance")
+    prices = [f"{name} {value:.10g}" for name in names if (value := getattr(wish, name))]
     return (
-        f"{signal.time_msc} {signal.name} {signal.symbol} {side} {lots:g} lots stop "
+        f"{signal.time_msc} {signal.name} {signal.symbol} {side}{kind} {wish.lots:g} lots stop "
         f"{signal.stop_points:g} target {signal.target_points:g} until {signal.valid_until_msc} "
-        f"magic {signal.magic}"
+        + " ".join([f"magic {signal.magic}", *prices])
     )
 
 
@@ -165,7 +168,7 @@ def lived_day(config: Config, entries: Sequence[Entry]) -> Day:
     )
     return Day(
         journal_rows(config),
-        [entry.signal for entry in asked if entry.signal is not None],
+        [one.request for one in asked if isinstance(one.request, Signal)],
         np.concatenate([np.empty(0, DEAL), *deals]),
         others,
     )
@@ -232,13 +235,9 @@ def signals_of(account: Account) -> list[Signal]:
     """The signals that became orders of an account, with the numbers they had when lived."""
     magic, numbers = account.trading.market.magic, account.identifiers
     return [
-        Signal(
-            numbers[at] if at < len(numbers) else at + 1, one.time_msc, one.valid_until_msc,
-            magic, one.lots, float(one.stop_points or 0),
-            float(one.target_points or 0), SIDES[one.side], one.signal, one.symbol,
-        )
+        signal_of(one, numbers[at] if at < len(numbers) else at + 1, magic)
         for at, one in enumerate(account.trading.orders)
-    ]  # fmt: skip
+    ]
 
 
 def deals_of(account: Account, signals: Sequence[Signal], symbols: Sequence[Symbol]) -> Records:

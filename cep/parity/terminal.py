@@ -156,7 +156,8 @@ def _order_differences(lived: Mapping[int, Entry], again: Mapping[int, Signal]) 
     found = []
     for at, number in enumerate(dict.fromkeys((*lived, *again)), 1):
         entry = lived.get(number)
-        signal = None if entry is None else entry.asked.signal
+        request = None if entry is None else entry.request
+        signal = request if isinstance(request, Signal) else None
         texts = [
             NOTHING if one is None else f"{number:016x} {order_text(one)}"
             for one in (signal, again.get(number))

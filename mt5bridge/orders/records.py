@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 
 from mt5bridge.server import Request
-from mt5bridge.wire import Order, Signal, SignalResult, TradeMode
+from mt5bridge.wire import Order, Signal, SignalOrder, SignalResult, TradeMode
 
 
 class Requested(msgspec.Struct, frozen=True, tag="asked", kw_only=True, omit_defaults=True):
@@ -19,16 +19,17 @@ class Requested(msgspec.Struct, frozen=True, tag="asked", kw_only=True, omit_def
     order: Order | None = None
     terminal: str | None = None  # only this one; else all that trade the symbol
     client_id: str = ""
+    signal_order: SignalOrder | None = None  # a signal, too
 
     def __post_init__(self) -> None:
         """ValueError for a record without the one thing it is about."""
-        if (self.signal is None) == (self.order is None):
+        if [self.signal, self.order, self.signal_order].count(None) != 2:
             raise ValueError("either a signal or an order")
 
     @property
     def request(self) -> Request:
         """The signal or the order."""
-        found = self.signal or self.order
+        found = self.signal or self.order or self.signal_order
         assert found is not None
         return found
 
@@ -40,11 +41,17 @@ def requested(
     return Requested(
         id=request.id,
         time_msc=time_msc,
-        signal=request if isinstance(request, Signal) else None,
-        order=None if isinstance(request, Signal) else request,
         terminal=terminal,
         client_id=client_id,
+        **named(request),
     )
+
+
+def named(request: Request) -> dict[str, Any]:
+    """A request under the name of its kind, as journals have it."""
+    if isinstance(request, Order):
+        return {"order": request}
+    return {"signal_order" if isinstance(request, SignalOrder) else "signal": request}
 
 
 class Refused(msgspec.Struct, frozen=True, tag="refused"):

@@ -9,7 +9,16 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from mt5bridge.server import Request
-from mt5bridge.wire import Order, OrderKind, OrderSide, Side, Signal, WireError, encode
+from mt5bridge.wire import (
+    Order,
+    OrderKind,
+    OrderSide,
+    Side,
+    Signal,
+    SignalOrder,
+    WireError,
+    encode,
+)
 
 OrderAction: TypeAlias = Literal["market", "limit", "stop", "modify", "cancel", "close"]
 
@@ -125,6 +134,8 @@ def opens(request: Request) -> bool:
 def numbers(request: Request) -> list[tuple[str, float]]:
     """What a request says in numbers that must be finite and not negative."""
     names: tuple[str, ...] = ("lots", "stop_points", "target_points")
+    if isinstance(request, SignalOrder):
+        names += ("price", "stop", "target", "stop_distance", "target_distance")
     if isinstance(request, Order):
         names = ("lots", "price", "sl", "tp", "deviation_points")
     return [(name, getattr(request, name)) for name in names]
@@ -143,6 +154,9 @@ def described(request: Request) -> str:
     """A request in words: `buy limit 0.3 lots EURUSD at 1.25`."""
     if isinstance(request, Signal):
         words = [request.side.name.lower(), _lots(request.lots), request.symbol]
+        if isinstance(request, SignalOrder) and request.price:
+            words[1:1] = [request.kind.name.lower()]
+            words += [f"at {request.price:.10g}"]
         return " ".join(word for word in words if word)
     side = "" if request.side is OrderSide.NONE else request.side.name.lower()
     kind = "" if request.kind is OrderKind.MARKET else request.kind.name.lower()

@@ -176,7 +176,9 @@ class Account:
             return self._refuse(wish, codes.PRICE_OFF if wish.symbol else unknown)
         self._wishes.append(wish)
         tag = len(self._wishes)
-        request = self._completed(wish, wish.request(tag, self._rows[name]))
+        row = self._rows[name]
+        point = float(self._broker.state.symbols[row]["point"])
+        request = self._completed(wish, wish.request(tag, row, point))
         answer = self._broker.execute(request)
         retcode, ticket = int(answer["retcode"]), int(answer["order"])
         if retcode not in codes.WORKED:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from mt5bridge.broker import REQUEST, Record, codes
-from mt5bridge.wire import Order, OrderKind, OrderSide, Side, Signal
+from mt5bridge.wire import Order, OrderKind, OrderSide, Side, Signal, SignalOrder
 
 _LOTS_DEFAULT = 0.1
 _ACTIONS = {
@@ -32,7 +32,8 @@ _TYPES = {
 class Wish:
     """A signal or an order, in one form. Zero numbers are not given.
 
-    Stop and target are a distance in points from the price of execution, or prices.
+    Stop and target are a distance in points or in prices from the price of execution, or from that
+    of a pending order, or prices.
     """
 
     id: int
@@ -49,6 +50,8 @@ class Wish:
     tp: float = 0.0
     stop_points: float = 0.0
     target_points: float = 0.0
+    stop_distance: float = 0.0
+    target_distance: float = 0.0
 
     @property
     def opens(self) -> bool:
@@ -64,7 +67,7 @@ class Wish:
         price = f" at {self.price:g}" if self.opens and self.price else ""
         return f"{verb} {self.lots:g} lots{price}" if self.lots else f"{verb} all"
 
-    def request(self, tag: int, symbol: int) -> Record:
+    def request(self, tag: int, symbol: int, point: float = 1.0) -> Record:
         """A record of REQUEST for the symbol in a row; `ticket` may mean either."""
         request = np.zeros(1, REQUEST)[0]
         request["tag"], request["symbol"], request["magic"] = tag, symbol, self.magic
@@ -73,6 +76,9 @@ class Wish:
         request["position"] = request["order"] = self.ticket
         for name in ("lots", "price", "sl", "tp", "stop_points", "target_points"):
             request[name] = getattr(self, name)
+        for name in ("stop", "target"):
+            if distance := getattr(self, f"{name}_distance"):
+                request[f"{name}_points"] = distance / point
         return request
 
 
@@ -90,11 +96,17 @@ def wish_of(request: Signal | Order) -> Wish:
 def _of_signal(signal: Signal) -> Wish:
     opens = signal.side is not Side.CLOSE
     side = OrderSide.BUY if signal.side is Side.BUY else OrderSide.SELL
-    return Wish(
+    found = Wish(
         signal.id, signal.name, signal.symbol, signal.magic, signal.valid_until_msc,
         OrderKind.MARKET if opens else OrderKind.CLOSE,
         side if opens else OrderSide.NONE,
-        (signal.lots or _LOTS_DEFAULT) if opens else 0.0,
+        signal.lots or (_LOTS_DEFAULT if opens else 0.0),
         stop_points=signal.stop_points if opens else 0.0,
         target_points=signal.target_points if opens else 0.0,
+    )  # fmt: skip
+    if not isinstance(signal, SignalOrder):
+        return found
+    return replace(
+        found, kind=signal.kind, price=signal.price, sl=signal.stop, tp=signal.target,
+        stop_distance=signal.stop_distance, target_distance=signal.target_distance,
     )  # fmt: skip

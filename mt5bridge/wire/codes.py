@@ -31,6 +31,7 @@ class FrameType(IntEnum):
     EVENT = 21
     CHALLENGE = 22
     PROOF = 23
+    SIGNAL_ORDER = 24
 
 
 class AccountMode(IntEnum):

@@ -275,6 +275,9 @@ class Lost:
         check_interval(self.first, self.last)
 
 
+_OPENING = (OrderKind.MARKET, OrderKind.LIMIT, OrderKind.STOP)
+
+
 @dataclass(frozen=True, slots=True)
 class Signal:
     """Daemon: please trade; `id` makes it idempotent. Zero lots, points, time mean "not given"."""
@@ -294,6 +297,30 @@ class Signal:
     def __post_init__(self) -> None:
         check_times(self.time_msc, self.valid_until_msc)
         check_sizes(self.lots, self.stop_points, self.target_points)
+
+
+@dataclass(frozen=True, slots=True)
+class SignalOrder(Signal):
+    """Daemon: a signal that says prices: those of a pending order, of stop and target.
+
+    Distances are in prices, from that of execution, or from that at which a pending order waits.
+    """
+
+    TYPE: ClassVar = FrameType.SIGNAL_ORDER
+    kind: Annotated[OrderKind, "B"]
+    price: F8
+    stop: F8
+    target: F8
+    stop_distance: F8
+    target_distance: F8
+
+    def __post_init__(self) -> None:
+        Signal.__post_init__(self)
+        check_sizes(self.price, self.stop, self.target, self.stop_distance, self.target_distance)
+        require(self.kind in _OPENING, f"a signal's order is no {self.kind.name}")
+        require(self.side is not Side.CLOSE, f"{self.kind.name} needs a side")
+        is_pending = self.kind is not OrderKind.MARKET
+        require(is_pending == (self.price > 0), "pending orders have a price, and no others")
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,9 +386,6 @@ class Account:
         check_times(self.time_msc)
         check_finite(self.balance, self.credit, self.profit)
         check_finite(self.equity, self.margin, self.margin_free)
-
-
-_OPENING = (OrderKind.MARKET, OrderKind.LIMIT, OrderKind.STOP)
 
 
 @dataclass(frozen=True, slots=True)
@@ -478,6 +502,7 @@ Frame: TypeAlias = (
     | Event
     | Challenge
     | Proof
+    | SignalOrder
 )
 
 FRAMES: tuple[type[Frame], ...] = (
@@ -504,4 +529,5 @@ FRAMES: tuple[type[Frame], ...] = (
     Event,
     Challenge,
     Proof,
+    SignalOrder,
 )

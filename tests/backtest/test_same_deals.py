@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,15 +19,15 @@ from cep.backtest.selection import Selection, select
 from cep.backtest.sequential import sequential
 from cep.backtest.simulate import PRICES, simulate, tick_selection
 from cep.engine.native import Compiled
+from cep.live.signals import signal_of
 from cep.market import TICK_STREAM
 from cep.plan import compile_rules
-from mt5bridge.broker import Terms
+from mt5bridge.broker import Terms, codes
 from mt5bridge.records import TICK
 from mt5bridge.simulator import Account, simulated_symbol
 from mt5bridge.simulator.account import specification
 from mt5bridge.simulator.deals import as_deals
 from mt5bridge.simulator.wish import Wish, wish_of
-from mt5bridge.wire import Side, Signal
 from tests.backtest.archives import SYMBOLS, recorded
 from tests.backtest.rules import CHAINED
 
@@ -35,7 +36,6 @@ TRADED = [simulated_symbol(name) for name in sorted(SYMBOLS)]
 SLIPPING = {
     "slippage_spread": 0.5, "impact_points": 2.0, "slippage_random_points": 9.0,
 }  # fmt: skip
-SIDES = {"buy": Side.BUY, "sell": Side.SELL, "close": Side.CLOSE}
 
 
 @pytest.fixture(scope="module")
@@ -51,18 +51,10 @@ def made(archive: Archive) -> list[Order]:
     return orders(found.signals, 60_000)[0]
 
 
-def signal_of(order: Order, number: int) -> Signal:
-    return Signal(
-        number, order.time_msc, order.valid_until_msc, 0, order.lots,
-        float(order.stop_points or 0), float(order.target_points or 0), SIDES[order.side],
-        order.signal, order.symbol,
-    )  # fmt: skip
-
-
 def lived(account: Account, ticks: Selection, made: list[Order], latency_ms: int) -> list[Wish]:
     """The market tick by tick, and each signal at the first one that may execute it."""
     waiting = {symbol.name: deque[tuple[int, Order]]() for symbol in TRADED}
-    signals = [signal_of(order, number) for number, order in enumerate(made, 1)]
+    signals = [signal_of(order, number, 0) for number, order in enumerate(made, 1)]
     for pair in enumerate(made):
         waiting[pair[1].symbol].append(pair)
     for table in shown_tables(ticks, TICK_STREAM, PRICES):
@@ -104,6 +96,52 @@ def test_the_terminal_and_the_backtest_make_the_same_deals(
     assert list(outcome.points) == [symbol.name for symbol in TRADED]
     assert as_deals(outcome.deals, TRADED, wishes).tobytes() == account.deals.tobytes()
     assert len(account.deals) > 50 and {0, 1} <= set(account.deals["entry"].tolist())
+
+
+def priced(made: list[Order], prices: dict[str, list[tuple[int, float]]]) -> list[Order]:
+    """Each second order waits at a price, one of three has levels and distances in prices, and what
+    closes closes a part.
+    """
+    found = []
+    for at, one in enumerate(made):
+        bid = next(bid for place, bid in reversed(prices[one.symbol]) if place <= one.order)
+        unit, side = bid * 1e-5, 1 if one.side == "buy" else -1
+        more: dict[str, Any] = {"valid_until_msc": one.time_msc + 600_000}
+        if one.side == "close":
+            more = {"lots": (0.0, 0.05)[at % 2]}
+        elif kind := ("", "limit", "", "stop")[at % 4]:
+            away = side * (at % 5) * unit
+            more |= {"kind": kind, "price": bid + (4 * away if kind == "stop" else -away)}
+        if one.side != "close" and at % 3 == 0:
+            more |= {"stop_points": None, "target_points": None}
+            more |= {"stop": bid - side * 9 * unit, "target_distance": 7 * unit}
+        found.append(replace(one, **more))
+    return found
+
+
+@pytest.mark.parametrize("hedging", [False, True])
+def test_signals_with_prices_make_the_same_deals(
+    archive: Archive, made: list[Order], hedging: bool
+) -> None:
+    """Limit and stop orders, levels, distances in prices and closing in part."""
+    ticks = tick_selection(archive, select(archive, PLAN), set(SYMBOLS))
+    prices: dict[str, list[tuple[int, float]]] = {name: [] for name in SYMBOLS}
+    for table in shown_tables(ticks, TICK_STREAM, PRICES):
+        places = order_of(table["ingest"].to_numpy(), TICK_STREAM)
+        for place, row in zip(places.tolist(), table.to_pylist(), strict=True):
+            prices[row["symbol"]].append((place, row["bid"]))
+    wanted = priced(made, prices)
+    account = Account(hedging=hedging)
+    for symbol in TRADED:
+        account.add(symbol)
+    wishes = lived(account, ticks, wanted, 0)
+    terms = Terms(hedging, 10_000.0, 0.0, 2, (1.0,), 1_000_001)
+    symbols = {symbol.name: specification(symbol) for symbol in TRADED}
+    outcome = simulate(ticks, wanted, {}, Market(terms, 0, magic=0, symbols=symbols))
+    assert as_deals(outcome.deals, TRADED, wishes).tobytes() == account.deals.tobytes()
+    filled = {outcome.orders[tag - 1].kind for tag in outcome.deals["tag"].tolist() if tag}
+    assert filled == {"", "limit", "stop"}
+    assert {codes.BY_STOP, codes.BY_TARGET} <= set(outcome.deals["reason"].tolist())
 
 
 def test_three_sells_are_three_deals(archive: Archive, made: list[Order]) -> None:

@@ -21,7 +21,7 @@ from cep.live.signals import as_signal, signal_id
 from cep.plan import compile_rules
 from mt5bridge.records import Records
 from mt5bridge.spool import Group, RecordKind, Spool
-from mt5bridge.wire import Signal
+from mt5bridge.wire import OrderKind, Signal, SignalOrder
 from tests.live.service import walks
 
 NAMED = "s" + "0" * 32
@@ -101,8 +101,10 @@ def row(stream: str = "Buying", key: str | None = "A", **changes: Any) -> dict[s
     return {**usual, **changes}
 
 
-def made_of(lines: list[dict[str, Any]], orders: list[int], ingest: int = 10) -> list[Signal]:
-    effects = Effects(SIGNALS, Trading(send=True), Journal(None), None, spool=NAMED)
+def made_of(
+    lines: list[dict[str, Any]], orders: list[int], ingest: int = 10, effects: Effects | None = None
+) -> list[Signal]:
+    effects = effects or Effects(SIGNALS, Trading(send=True), Journal(None), None, spool=NAMED)
     found: list[Signal] = []
     ticks = np.zeros(9, [("time_msc", "<i8")])
     shown = [Group(ingest + 9 * number, RecordKind.TICKS, "demo", ("ticks", symbol), 1, ticks)
@@ -166,6 +168,25 @@ def test_a_signal_that_cannot_be_sent_is_left_out_and_nothing_else(
     assert [made.name for made in found] == ["Selling"]
     (error,) = lines
     assert "signal Buying: " in error and text in error and "it is not sent" in error
+
+
+def test_what_could_not_be_sent_is_counted() -> None:
+    effects = Effects(SIGNALS, Trading(send=True), Journal(None), None, spool=NAMED)
+    lines = [row(stop=None), row("Selling"), row(price=0.0)]
+    assert [made.name for made in made_of(lines, [12] * 3, effects=effects)] == ["Selling"]
+    assert effects.unusable.by_name() == {"signal Buying": {"unusable": 2}}
+
+
+def test_a_signal_with_prices_is_an_order_of_its_own_kind() -> None:
+    found = as_signal(row(order="limit", price=1.25, stop_distance=0.01, target=1.5), 5, 77, 60_000)
+    assert isinstance(found, SignalOrder)
+    assert (found.kind, found.price, found.stop, found.target) == (OrderKind.LIMIT, 1.25, 0, 1.5)
+    assert (found.stop_distance, found.target_distance, found.id) == (0.01, 0.0, 5)
+
+
+def test_a_close_says_how_much() -> None:
+    found = as_signal(row(side="close", lots=0.2), 5, 77, 60_000)
+    assert (type(found), found.lots) == (Signal, 0.2)
 
 
 def test_a_signal_of_usual_size_is_made() -> None:

@@ -171,7 +171,7 @@ def _at(place: int, raw: bytes) -> dict[int, int]:
 
 def broken_orders() -> dict[str, Broken]:
     """Orders that lack what their kind needs."""
-    order = encode(FRAMES["order"][1])
+    order, signal = encode(FRAMES["order"][1]), encode(FRAMES["signal_order"][1])
     return {
         "bad_order_kind": (Reason.BAD_VALUE, "ORDER of kind 6", sealed(order, {_KIND_AT: 6})),
         "bad_order_side": (
@@ -198,6 +198,26 @@ def broken_orders() -> dict[str, Broken]:
             Reason.BAD_VALUE,
             "ORDER: cancel without a ticket",
             sealed(order, {_KIND_AT: 4}),
+        ),
+        "bad_signal_order_kind": (
+            Reason.BAD_VALUE,
+            "SIGNAL_ORDER that closes",
+            sealed(signal, {len(signal) - 41: 5}),
+        ),
+        "bad_signal_order_price": (
+            Reason.BAD_VALUE,
+            "SIGNAL_ORDER: a market order at a price",
+            sealed(signal, {len(signal) - 41: 0}),
+        ),
+        "bad_signal_order_side": (
+            Reason.BAD_VALUE,
+            "SIGNAL_ORDER: a sell stop that buys, sells or does neither",
+            sealed(signal, {16 + 56: 2}),
+        ),
+        "bad_signal_order_stop": (
+            Reason.BAD_VALUE,
+            "SIGNAL_ORDER with a negative stop distance",
+            sealed(signal, {len(signal) - 9: signal[-9] | 0x80}),
         ),
     }
 

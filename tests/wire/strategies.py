@@ -27,6 +27,8 @@ from mt5bridge.wire import (
     OrderSide,
     Recount,
     Resume,
+    Side,
+    SignalOrder,
     SignalResult,
     Standing,
     Symbol,
@@ -120,11 +122,30 @@ def bodies(cls: type) -> st.SearchStrategy[Any]:
     if cls is Deals:
         arguments["stream"] = st.just(0)
     arguments.update(_OF_CLASS.get(cls, {}))
+    if cls is SignalOrder:
+        return signal_orders(arguments)
     if cls is Order:
         return orders(arguments)
     if cls is Entry:
         return entries()
     return st.builds(cls, **arguments)
+
+
+def signal_orders(arguments: dict[str, st.SearchStrategy[Any]]) -> st.SearchStrategy[SignalOrder]:
+    """Those of all kinds; only pending ones have a price."""
+    arguments["side"] = st.sampled_from([Side.BUY, Side.SELL])
+    arguments |= dict.fromkeys(("stop", "target", "stop_distance", "target_distance"), _SIZE)
+    kinds = {
+        OrderKind.MARKET: st.just(0.0),
+        OrderKind.LIMIT: st.floats(0.1, 1e6),
+        OrderKind.STOP: st.floats(0.1, 1e6),
+    }
+    return st.one_of(
+        *(
+            st.builds(SignalOrder, **{**arguments, "kind": st.just(kind), "price": price})
+            for kind, price in kinds.items()
+        )
+    )
 
 
 def orders(arguments: dict[str, st.SearchStrategy[Any]]) -> st.SearchStrategy[Order]:

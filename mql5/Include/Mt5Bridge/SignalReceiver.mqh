@@ -45,6 +45,7 @@ public:
    virtual void    OnLive(const bool first) { m_callback.OnConnected(); }
    virtual void    OnOffline(const string reason) { m_callback.OnDisconnected(reason); }
    virtual void    OnSignal(const SignalFrame &frame);
+   virtual void    OnSignalOrder(const SignalOrderFrame &frame);
    virtual void    OnOrder(const OrderFrame &frame);
    virtual void    OnAsk(const AskFrame &frame);
    virtual void    OnComplexEvent(const ComplexEvent &event) { m_callback.OnComplexEvent(event); }
@@ -143,6 +144,13 @@ void SignalReceiver::OnSignal(const SignalFrame &frame)
    SignalResultFrame result;
    Fill(frame.id, RESULT_RECEIVED, "", result);
    m_callback.OnSignal(frame, result);
+   Tell(result);
+  }
+
+void SignalReceiver::OnSignalOrder(const SignalOrderFrame &frame)
+  {
+   SignalResultFrame result;
+   Fill(frame.signal.id, RESULT_REJECTED, "this program takes signals without prices; others need the Trader", result);
    Tell(result);
   }
 

@@ -6,13 +6,21 @@
 #include "RiskGuard.mqh"
 #include "StopChange.mqh"
 
+// A distance in points, from points or from a distance in prices.
+double DistancePoints(const double points, const double distance, const SymbolRules &rules)
+  {
+   return(distance > 0 && rules.Point() > 0 ? distance / rules.Point() : points);
+  }
+
 // Stops and targets as prices, from prices or from distances to `price`.
 void StopPrices(const OrderRequest &request, const SymbolRules &rules, const bool buys,
                 const double price, double &sl, double &tp)
   {
    const double side = buys ? rules.Point() : -rules.Point();
-   sl = request.stop_points > 0 ? price - side * request.stop_points : request.sl;
-   tp = request.target_points > 0 ? price + side * request.target_points : request.tp;
+   const double stop_points = DistancePoints(request.stop_points, request.stop_distance, rules);
+   const double target_points = DistancePoints(request.target_points, request.target_distance, rules);
+   sl = stop_points > 0 ? price - side * stop_points : request.sl;
+   tp = target_points > 0 ? price + side * target_points : request.tp;
    sl = rules.Price(sl);
    tp = rules.Price(tp);
   }
@@ -118,7 +126,8 @@ private:
      {
       return(SizeAllowed(request.lots) && SizeAllowed(request.price) && SizeAllowed(request.sl)
              && SizeAllowed(request.tp) && SizeAllowed(request.stop_points)
-             && SizeAllowed(request.target_points));
+             && SizeAllowed(request.target_points) && SizeAllowed(request.stop_distance)
+             && SizeAllowed(request.target_distance));
      }
 
    string            TicketText(const ulong ticket) const

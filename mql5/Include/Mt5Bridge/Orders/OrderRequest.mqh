@@ -9,7 +9,8 @@
 #define COMMENT_LENGTH_MAX 31
 #define ID_LENGTH 16
 
-// Zero numbers mean "not given"; kind and side are ORDER's, prices absolute, points relative.
+// Zero numbers mean "not given"; kind and side are ORDER's, prices absolute, points and distances
+// (in prices) relative.
 struct OrderRequest
   {
    ulong             id;
@@ -23,6 +24,8 @@ struct OrderRequest
    double            tp;
    double            stop_points;
    double            target_points;
+   double            stop_distance;
+   double            target_distance;
    uint              deviation_points;
    uchar             kind;
    uchar             side;
@@ -44,6 +47,8 @@ void ClearRequest(OrderRequest &request)
    request.tp = 0;
    request.stop_points = 0;
    request.target_points = 0;
+   request.stop_distance = 0;
+   request.target_distance = 0;
    request.deviation_points = 0;
    request.kind = (uchar)ORDER_MARKET;
    request.side = (uchar)ORDER_NO_SIDE;
@@ -67,6 +72,19 @@ void RequestOfSignal(const SignalFrame &signal, OrderRequest &request)
    request.side = closes ? (uchar)ORDER_NO_SIDE : signal.side;
    request.name = signal.name;
    request.symbol = signal.symbol;
+  }
+
+// The request of a signal that says prices.
+void RequestOfSignalOrder(const SignalOrderFrame &order, OrderRequest &request)
+  {
+   SignalFrame signal = order.signal;
+   RequestOfSignal(signal, request);
+   request.kind = order.kind;
+   request.price = order.price;
+   request.sl = order.stop;
+   request.tp = order.target;
+   request.stop_distance = order.stop_distance;
+   request.target_distance = order.target_distance;
   }
 
 // The request of an order.
@@ -108,6 +126,10 @@ void WriteRequest(const OrderRequest &request, ByteWriter &out)
    out.U1(request.side);
    out.Text(request.name);
    out.Text(request.symbol);
+   if(request.stop_distance == 0 && request.target_distance == 0)
+      return;  // as earlier versions wrote it
+   out.F8(request.stop_distance);
+   out.F8(request.target_distance);
   }
 
 // Reads what WriteRequest wrote.
@@ -129,6 +151,8 @@ void ReadRequest(ByteReader &source, OrderRequest &request)
    request.side = source.U1();
    request.name = source.Text();
    request.symbol = source.Text();
+   request.stop_distance = source.Left() > 0 ? source.F8() : 0;
+   request.target_distance = source.Left() > 0 ? source.F8() : 0;
   }
 
 // Whether two requests ask for the same thing; when they were made does not matter, nor does a
@@ -138,7 +162,8 @@ bool SameRequest(const OrderRequest &a, const OrderRequest &b)
    return(a.kind == b.kind && a.side == b.side && a.magic == b.magic && a.ticket == b.ticket
           && (a.symbol == b.symbol || a.ticket != 0) && a.lots == b.lots && a.price == b.price
           && a.sl == b.sl && a.tp == b.tp
-          && a.stop_points == b.stop_points && a.target_points == b.target_points);
+          && a.stop_points == b.stop_points && a.target_points == b.target_points
+          && a.stop_distance == b.stop_distance && a.target_distance == b.target_distance);
   }
 
 // Whether a request opens or may enlarge a position.

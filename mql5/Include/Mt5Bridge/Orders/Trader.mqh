@@ -135,6 +135,13 @@ public:
       m_desk.Take(request, m_now);
      }
 
+   virtual void      OnSignalOrder(const SignalOrderFrame &frame)
+     {
+      OrderRequest request;
+      RequestOfSignalOrder(frame, request);
+      m_desk.Take(request, m_now);
+     }
+
    virtual void      OnOrder(const OrderFrame &frame)
      {
       OrderRequest request;

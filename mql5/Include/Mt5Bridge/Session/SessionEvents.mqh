@@ -16,6 +16,7 @@ public:
    virtual void OnOffline(const string reason) {}
 
    virtual void OnSignal(const SignalFrame &frame) {}
+   virtual void OnSignalOrder(const SignalOrderFrame &frame) {}
    virtual void OnOrder(const OrderFrame &frame) {}
    virtual void OnAsk(const AskFrame &frame) {}
    virtual void OnHalt(const HaltFrame &frame) {}

@@ -18,6 +18,14 @@ bool TakeTradingFrame(Decoder &decoder, SessionEvents *events)
       events.OnSignal(signal);
       return true;
      }
+   if(type == FRAME_SIGNAL_ORDER)
+     {
+      SignalOrderFrame priced;
+      if(!decoder.Decode(priced))
+         return false;
+      events.OnSignalOrder(priced);
+      return true;
+     }
    if(type == FRAME_ORDER)
      {
       OrderFrame order;

@@ -61,6 +61,15 @@ bool SignalAllowed(const SignalFrame &signal)
           && SizeAllowed(signal.target_points));
   }
 
+// What a signal that says prices must say; its signal is judged apart.
+bool SignalOrderAllowed(const SignalOrderFrame &order)
+  {
+   return(SizeAllowed(order.price) && SizeAllowed(order.stop) && SizeAllowed(order.target)
+          && SizeAllowed(order.stop_distance) && SizeAllowed(order.target_distance)
+          && order.kind <= ORDER_STOP && order.signal.side != SIGNAL_CLOSE
+          && (order.kind != ORDER_MARKET) == (order.price > 0));
+  }
+
 // What a terminal says of a fill; prices of some instruments are negative.
 bool ResultAllowed(const SignalResultFrame &result)
   {

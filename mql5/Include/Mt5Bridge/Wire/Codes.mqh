@@ -52,7 +52,8 @@ enum FrameType
    FRAME_SUBSCRIBED = 20,
    FRAME_EVENT = 21,
    FRAME_CHALLENGE = 22,
-   FRAME_PROOF = 23
+   FRAME_PROOF = 23,
+   FRAME_SIGNAL_ORDER = 24
   };
 
 // Why bytes are not a frame (PROTOCOL.md 3.2).

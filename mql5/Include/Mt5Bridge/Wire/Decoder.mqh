@@ -42,7 +42,7 @@ private:
          return(WIRE_BAD_CHECKSUM);
       if(flags != 0)
          return(WIRE_BAD_FLAGS);
-      if(m_type < FRAME_HELLO || m_type > FRAME_PROOF)
+      if(m_type < FRAME_HELLO || m_type > FRAME_SIGNAL_ORDER)
          return(WIRE_UNKNOWN_TYPE);
       return(WIRE_OK);
      }
@@ -55,6 +55,21 @@ private:
       m_reason = m_in.Reason();
       m_in.Close();
       return(m_reason == WIRE_OK);
+     }
+
+   void              SignalFields(SignalFrame &signal)
+     {
+      signal.id = m_in.U8();
+      signal.time_msc = m_in.I8();
+      signal.valid_until_msc = m_in.I8();
+      signal.magic = m_in.I8();
+      signal.lots = m_in.F8();
+      signal.stop_points = m_in.F8();
+      signal.target_points = m_in.F8();
+      signal.side = m_in.U1();
+      m_in.Require(signal.side <= SIGNAL_CLOSE);
+      signal.name = m_in.Text();
+      signal.symbol = m_in.Text();
      }
 
    void              DealFields(DealRecord &deal)
@@ -296,18 +311,22 @@ public:
 
    bool              Decode(SignalFrame &frame)
      {
-      frame.id = m_in.U8();
-      frame.time_msc = m_in.I8();
-      frame.valid_until_msc = m_in.I8();
-      frame.magic = m_in.I8();
-      frame.lots = m_in.F8();
-      frame.stop_points = m_in.F8();
-      frame.target_points = m_in.F8();
-      frame.side = m_in.U1();
-      m_in.Require(frame.side <= SIGNAL_CLOSE);
-      frame.name = m_in.Text();
-      frame.symbol = m_in.Text();
+      SignalFields(frame);
       m_in.Require(SignalAllowed(frame));
+      return(End());
+     }
+
+   bool              Decode(SignalOrderFrame &frame)
+     {
+      SignalFields(frame.signal);
+      frame.kind = m_in.U1();
+      m_in.Require(frame.kind <= ORDER_CLOSE);
+      frame.price = m_in.F8();
+      frame.stop = m_in.F8();
+      frame.target = m_in.F8();
+      frame.stop_distance = m_in.F8();
+      frame.target_distance = m_in.F8();
+      m_in.Require(SignalAllowed(frame.signal) && SignalOrderAllowed(frame));
       return(End());
      }
 

@@ -91,6 +91,7 @@ private:
    bool              Trading(ByteWriter &out)
      {
       SignalFrame signal;
+      SignalOrderFrame priced;
       SignalResultFrame result;
       AccountFrame account;
       OrderFrame order;
@@ -101,6 +102,10 @@ private:
          case FRAME_SIGNAL:
             if(m_decoder.Decode(signal))
                m_encoder.Encode(signal, out);
+            return(true);
+         case FRAME_SIGNAL_ORDER:
+            if(m_decoder.Decode(priced))
+               m_encoder.Encode(priced, out);
             return(true);
          case FRAME_SIGNAL_RESULT:
             if(m_decoder.Decode(result))

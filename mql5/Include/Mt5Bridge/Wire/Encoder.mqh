@@ -11,6 +11,20 @@ class Encoder
 private:
    Crc32             m_crc;
 
+   void              PutSignal(const SignalFrame &signal, ByteWriter &out) const
+     {
+      out.U8(signal.id);
+      out.I8(signal.time_msc);
+      out.I8(signal.valid_until_msc);
+      out.I8(signal.magic);
+      out.F8(signal.lots);
+      out.F8(signal.stop_points);
+      out.F8(signal.target_points);
+      out.U1(signal.side);
+      out.Text(signal.name);
+      out.Text(signal.symbol);
+     }
+
    // The header; length and checksum follow in End.
    void              Begin(const FrameType type, ByteWriter &out) const
      {
@@ -233,16 +247,21 @@ public:
    void              Encode(const SignalFrame &frame, ByteWriter &out)
      {
       Begin(FRAME_SIGNAL, out);
-      out.U8(frame.id);
-      out.I8(frame.time_msc);
-      out.I8(frame.valid_until_msc);
-      out.I8(frame.magic);
-      out.F8(frame.lots);
-      out.F8(frame.stop_points);
-      out.F8(frame.target_points);
-      out.U1(frame.side);
-      out.Text(frame.name);
-      out.Text(frame.symbol);
+      PutSignal(frame, out);
+      End(out);
+     }
+
+   void              Encode(const SignalOrderFrame &frame, ByteWriter &out)
+     {
+      Begin(FRAME_SIGNAL_ORDER, out);
+      SignalFrame signal = frame.signal;
+      PutSignal(signal, out);
+      out.U1(frame.kind);
+      out.F8(frame.price);
+      out.F8(frame.stop);
+      out.F8(frame.target);
+      out.F8(frame.stop_distance);
+      out.F8(frame.target_distance);
       End(out);
      }
 

@@ -175,6 +175,19 @@ struct SignalFrame
    string            symbol;
   };
 
+// Daemon: a signal that says prices. Distances are in prices, from that of execution, or from that at
+// which a pending order waits; `kind` is ORDER's.
+struct SignalOrderFrame
+  {
+   SignalFrame       signal;
+   uchar             kind;
+   double            price;
+   double            stop;
+   double            target;
+   double            stop_distance;
+   double            target_distance;
+  };
+
 // Terminal: what became of a signal or order; `lots` and `price` are those of this fill.
 struct SignalResultFrame
   {
