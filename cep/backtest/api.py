@@ -52,16 +52,23 @@ class Backtest:
         return self.finished.page()
 
 
-def run(rules: Path | str, archive: Path | str, **options: Unpack[Options]) -> Backtest:
+def run(
+    rules: Path | str, archive: Path | str, *, jobs: int = 1, **options: Unpack[Options]
+) -> Backtest:
     """Run rules, the path of a file or their text, over an archive, and fill their signals.
 
-    Options are those of `mt5cep backtest`. All of it happens in this process. RuleError,
+    Options are those of `mt5cep backtest`. `jobs` processes run the rules where these allow it; a
+    program that wants several must begin under `if __name__ == "__main__":`. RuleError,
     ParameterError, BacktestError or ArchiveError says what cannot be, and how to mend it.
     """
     work = Work(asked(rules_text(rules), archive, options), shows_rows=True, has_report=True)
     told = [work.about_fills, *work.missing()]
     collected = Collected(work.asked.plan, work.asked.shown)
-    work.take(work.in_this_process(), [collected.take])
+    why_alone = work.why_one_process if jobs > 1 else ""
+    told += [f"in this process alone: {why_alone}"] if why_alone else []
+    is_shared = jobs > 1 and not why_alone
+    rows = work.in_processes(jobs) if is_shared else work.in_this_process()
+    work.take(rows, [collected.take])
     finished = work.finish()
     told += [work.silent, *finished.unfilled]
     return Backtest(

@@ -6,6 +6,7 @@ JVM, through which Spark would carry them, takes many times their size of memory
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import groupby
@@ -17,19 +18,20 @@ import numpy as np
 import pyarrow as pa
 
 from cep.archive import File
+from cep.backtest.by_time import ALL, Period, cuts_at_silences, read_in
 from cep.backtest.places import Places, at_times, ends_msc
 from cep.backtest.records import ingest_of, order_of
 from cep.backtest.selection import Selection
 from cep.backtest.slices import SLICE_ROWS, cuts, sliced
 from cep.backtest.told import Told
 from cep.clocks import Mode
-from cep.dropped import Ended, nobody
+from cep.dropped import Ended, Reason, nobody
 from cep.engine.apart import begun_apart, is_distributable, mode_of
 from cep.engine.distributed import Merge
 from cep.engine.input_rows import InputRows
 from cep.engine.kernels.state import OUT_ORDER
 from cep.engine.native import Compiled
-from cep.engine.part import EVER, End, run_part, shipped
+from cep.engine.part import EVER, Begun, End, run_part, shipped, warmed
 from cep.engine.rows import Rows
 from cep.functions import FunctionFile, load_texts, loaded_files
 from cep.market import TICK_STREAM
@@ -69,9 +71,10 @@ class Job(msgspec.Struct, frozen=True):
         selection: Selection | None = None,
         folder: str = "",
         slice_rows: int | None = None,
+        silence_ms: int = 0,
     ) -> Job:
-        """The job over a selection of an archive, cut into slices of so many rows; over rows that
-        are not from an archive if there is none.
+        """The job over a selection of an archive, cut into slices of so many rows, of history only
+        behind silences that are longer; over rows that are not from an archive if there is none.
         """
         outputs = tuple(sorted(rules.outputs))
         job = cls(rules.plan.text, outputs, rules.jit, tuple(keys), (), folder, loaded_files())
@@ -81,9 +84,18 @@ class Job(msgspec.Struct, frozen=True):
         found = cuts(selection.files, slice_rows or slice_rows_for(rules, mode))
         if mode == "lived":
             return msgspec.structs.replace(job, cuts=tuple(found), mode=mode)
+        if silence_ms:
+            found = cuts_at_silences(found, selection, rules.plan, silence_ms)
         found = at_times(found)
         ends = ends_msc(found, selection)
         return msgspec.structs.replace(job, cuts=tuple(found), mode=mode, ends_msc=ends)
+
+    def end(self, index: int) -> End:
+        """How far a slice goes."""
+        order = EVER
+        if index < len(self.cuts):
+            order = int(order_of(np.array(self.cuts[index]), TICK_STREAM))
+        return End(order, self.ends_msc[index] if self.ends_msc else None)
 
     def compiled(self) -> Compiled:
         """The rules in parts, compiled once a process."""
@@ -93,12 +105,14 @@ class Job(msgspec.Struct, frozen=True):
 class Task(msgspec.Struct, frozen=True):
     """Symbols to run one after the other; `places` are their places among all, by name.
 
-    `clock` are the files that say how time passed for all of them.
+    `clock` are the files that say how time passed for all of them; `period` is what is run of a
+    symbol, in a task of one.
     """
 
     places: tuple[int, ...]
     selections: tuple[Selection, ...]
     clock: tuple[File, ...] = ()
+    period: Period = ALL
 
 
 class PartRow(msgspec.Struct, frozen=True):
@@ -114,6 +128,8 @@ class PartRow(msgspec.Struct, frozen=True):
     offset: int
     size: int
     error: str = ""
+    is_full: bool = False
+    """Whether something was dropped, then or before, as there was no room for more."""
 
     def part(self) -> bytes:
         with Path(self.file).open("rb") as file:
@@ -198,25 +214,34 @@ def tasks(selection: Selection, tasks_max: int) -> list[Task]:
 def run_task(job: Job, task: Task) -> Iterator[PartRow]:
     """Parts of the task's symbols, one slice at a time in memory."""
     for place, selection in zip(task.places, task.selections, strict=True):
-        yield from run_symbol(job, place, msgspec.structs.replace(selection, clock=task.clock))
+        whole = msgspec.structs.replace(selection, clock=task.clock)
+        yield from run_symbol(job, place, whole, task.period)
 
 
-def run_symbol(job: Job, place: int, selection: Selection) -> Iterator[PartRow]:
+def run_symbol(
+    job: Job, place: int, selection: Selection, period: Period = ALL
+) -> Iterator[PartRow]:
     """Stage 1 over one symbol's records; the parts of all slices go into one file."""
-    run, told = begun_apart(job.compiled(), job.keys, job.mode), Told(selection)
+    symbol, run = selection.symbols[0], begun_apart(job.compiled(), job.keys, job.mode)
+    told = Told(read_in(selection, period, job.cuts))
     bounds = order_of(np.array(job.cuts, np.int64), TICK_STREAM)
-    symbol, ends_msc = selection.symbols[0], job.ends_msc or [None] * (len(bounds) + 1)
     number = job.keys.index(symbol) if symbol in job.keys else len(job.keys)
+    entered: Counter[str] = Counter()
     # a name of its own: Spark may run a task twice at the same time
     with NamedTemporaryFile(dir=job.folder, suffix=".parts", delete=False) as file:
         for index, batches in sliced(told.records(run), bounds):
-            seen, offset = _Seen(batches), file.tell()
-            end = End(int(bounds[index]) if index < len(bounds) else EVER, ends_msc[index])
-            size = file.write(packed(run_part(run, seen, told.before, end, number)))
+            end = job.end(index)
+            if index < period.first:
+                entered.update(warmed(run, batches, told.before, end))
+                continue
+            if index == period.past:
+                break
+            seen, offset, begun = _Seen(batches), file.tell(), Begun(period.number, entered)
+            size = file.write(packed(run_part(run, seen, told.before, end, number, begun)))
             file.flush()
             yield PartRow(
                 place, index, symbol, seen.rows, seen.first_ingest, seen.last_ingest, file.name,
-                offset, size,
+                offset, size, is_full=any(why is Reason.BOUND for _, why, _ in run.dropped),
             )  # fmt: skip
 
 

@@ -112,6 +112,17 @@ class Selection(msgspec.Struct, frozen=True):
         """The files that hold anything after an ingest number."""
         return self._with(file for file in self.files if file.last_ingest > ingest)
 
+    def between(self, from_msc: int | None, to_msc: int | None) -> Selection:
+        """The part in a range of time, too."""
+        low = max((one for one in (from_msc, self.from_msc) if one is not None), default=None)
+        high = min((one for one in (to_msc, self.to_msc) if one is not None), default=None)
+        files = (
+            file
+            for file in self.files
+            if (low is None or file.last_msc >= low) and (high is None or file.first_msc < high)
+        )
+        return msgspec.structs.replace(self, files=tuple(files), from_msc=low, to_msc=high)
+
     def until(self, ingest: int | None) -> Selection:
         """The same up to an ingest number, this one included; None: to the end.
 

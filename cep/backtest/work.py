@@ -16,6 +16,7 @@ from cep.backtest.metrics import Metrics, by_signal
 from cep.backtest.missing import missing, silent, unfilled
 from cep.backtest.orders import orders
 from cep.backtest.page import Findings, report
+from cep.backtest.processes import in_processes, why_one_process
 from cep.backtest.results import Results, event_names, picked, stretches
 from cep.backtest.sequential import sequential
 from cep.backtest.simulate import (
@@ -132,6 +133,29 @@ class Work:
         return dealt(
             self.rules, selection, self.account, passed, ended, shows_deals=self.shows_deals
         )
+
+    @property
+    def why_one_process(self) -> str:
+        """Why several processes have nothing to share in this run; empty where they have."""
+        if self.account is not None:
+            return self.about_account
+        return why_one_process(self.rules, self.asked.selection)
+
+    @property
+    def about_account(self) -> str:
+        """Why rules and account are one task, where they are."""
+        if self.shows_deals:
+            return "rules that see the fills of one account are one task"
+        return "signals that the risk guard judges by one account are one task"
+
+    def in_processes(self, jobs: int, advance: Advance = lambda n: None) -> Iterator[Rows]:
+        """The rows, in order, where nothing says `why_one_process`."""
+
+        def passed(n: int) -> None:
+            self.results.add_records(n)
+            advance(n)
+
+        return in_processes(self.rules, self.asked.selection, jobs, passed, self.results.end)
 
     def take(self, all_rows: Iterator[Rows], takers: list[Taker]) -> None:
         """Note all rows, and give those of the streams that are wanted to `takers`."""

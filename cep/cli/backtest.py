@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ import click
 from cep.cli.backtest_options import FILLS, RECORDS, options_of
 from cep.cli.check import warn
 from cep.cli.ending import ended_by_signals
-from cep.cli.errors import extra
+from cep.cli.errors import UserError, extra
 from cep.cli.functions import FUNCTIONS
 from cep.cli.masters import AUTO, CONF, NO_SPARK, chosen, given_settings
 from cep.cli.output import output
@@ -38,6 +38,7 @@ class Wishes:
     """What the command line asks for besides the backtest: where it runs, and what it writes."""
 
     master: str
+    jobs: int
     settings: dict[str, str]
     work: Path | None
     out: Path | None
@@ -56,6 +57,10 @@ class Wishes:
 )  # fmt: skip
 @CONF
 @click.option(
+    "--jobs", type=click.IntRange(min=1), default=1, show_default=True,
+    help="How many processes of this machine run the rules, without Spark.",
+)  # fmt: skip
+@click.option(
     "--work", type=FOLDER,
     help="Folder for what tasks find, shared by all machines (default: one of this machine).",
 )  # fmt: skip
@@ -71,6 +76,7 @@ def command(
     parameters: dict[str, str],
     folder: Path,
     master: str,
+    jobs: int,
     settings: tuple[str, ...],
     work: Path | None,
     out: Path | None,
@@ -86,7 +92,12 @@ def command(
     from cep.backtest.run_folder import RunFolder
     from cep.backtest.work import Work
 
-    wishes = Wishes(master, given_settings(settings), work, out, run_folder, report)
+    if jobs > 1 and master not in (AUTO, NO_SPARK):
+        raise UserError(
+            f"--jobs {jobs}: Spark has tasks of its own", "leave out --master or --jobs"
+        )
+    where = NO_SPARK if jobs > 1 else master
+    wishes = Wishes(where, jobs, given_settings(settings), work, out, run_folder, report)
     found = asked(read_rules(rules, parameters), folder, options_of(given))
     with ended_by_signals(), ExitStack() as stack:
         shows_rows = out is not None or run_folder is not None
@@ -143,12 +154,14 @@ def running(work: Work, wishes: Wishes) -> Iterator[Iterator[Rows]]:
     from cep.backtest.parts import why_sequential
 
     selection = work.asked.selection
+    if wishes.jobs > 1:
+        with progress("backtest", selection.rows) as bar:
+            yield shared(work, wishes.jobs, bar.advance)
+        return
     reason: str | None
     master, reason = chosen(wishes.master, selection.rows, len(selection.symbols))
     if master != NO_SPARK and work.account is not None:
-        reason = "rules that see the fills of one account are one task"
-        if not work.shows_deals:
-            reason = "signals that the risk guard judges by one account are one task"
+        reason = work.about_account
     elif master != NO_SPARK:
         reason = why_sequential(
             work.rules, lived=selection.is_lived, ends_sorted=selection.ends_sorted
@@ -166,6 +179,17 @@ def running(work: Work, wishes: Wishes) -> Iterator[Iterator[Rows]]:
         note(f"in this process, without Spark: {reason}")
     with progress("backtest", selection.rows) as bar:
         yield work.in_this_process(bar.advance)
+
+
+def shared(work: Work, jobs: int, advance: Callable[[int], None]) -> Iterator[Rows]:
+    """The rows by several processes, or by this one where the rules do not allow it."""
+    from cep.backtest.processes import how_divided
+
+    if reason := work.why_one_process:
+        note(f"in this process alone: {reason}")
+        return work.in_this_process(advance)
+    note(how_divided(work.rules, work.asked.selection, jobs))
+    return work.in_processes(jobs, advance)
 
 
 def spark_parts() -> tuple[Any, Any]:

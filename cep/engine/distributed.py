@@ -43,8 +43,9 @@ class Merge:
     """Puts parts together, counts `seq` anew and runs stage 2: the sequential run's rows.
 
     Parts may come in slices: each push brings what all keys gave in one stretch of the order, each
-    part under its origin, the same for all parts of one run of `run_part`. Where records of two
-    origins share a place in the order, the one of the lower origin is first.
+    part under its origin, the same for all parts of the same keys, which may come of several runs,
+    one behind the other. Where records of two origins share a place in the order, the one of the
+    lower origin is first.
     """
 
     def __init__(
@@ -68,6 +69,7 @@ class Merge:
         self._handed_on = 0
         self._counts = dict.fromkeys(self._entries, 0)
         self._numbers: dict[tuple[str, int], Ints] = {}
+        self._periods: dict[int, int] = {}
         self._dropped = Dropped()
 
     @property
@@ -112,6 +114,7 @@ class Merge:
         offset = 0
         for origin, encoded in parts:
             part = msgspec.msgpack.decode(encoded, type=KeysOutput)
+            self._go_on(origin, part)
             rows = part.rows()
             told = np.frombuffer(part.told, np.int64)
             causes.append(np.stack([told, *np.broadcast_arrays(part.number, origin, told)[:2]]))
@@ -125,6 +128,19 @@ class Merge:
         places = self._in_order(merged.ints, told, numbers)
         first = OutputRows(merged.ints[places], merged.floats[places], merged.lists)
         return first, origins[places]
+
+    def _go_on(self, origin: int, part: KeysOutput) -> None:
+        """The next run of an origin counts its events from 1 again: those that it read in front of
+        its parts are the last ones of before.
+        """
+        if part.period <= self._periods.get(origin, 0):
+            return
+        self._periods[origin] = part.period
+        for engine, count in part.entered.items():
+            before = self._numbers.get((engine, origin), np.zeros(1, np.int64))
+            last = before[max(1, len(before) - count) :]
+            unknown = np.zeros(1 + count - len(last), np.int64)
+            self._numbers[engine, origin] = np.concatenate([unknown, last])
 
     def _in_order(self, ints: Ints, told: Ints, numbers: Ints) -> Ints:
         """Where the rows stand in their one order: by their place and, where time alone made them,

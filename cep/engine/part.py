@@ -7,7 +7,8 @@ of all keys: what time alone makes tells when it was due, and gets its place whe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 import msgspec
@@ -41,12 +42,24 @@ class End(NamedTuple):
 WHOLE = End()
 
 
+class Begun(NamedTuple):
+    """How a run of parts began: as the how many-th of its key, 0 being the first, and behind how
+    many events of each keyed engine, by name, which it only read to know what is remembered.
+    """
+
+    period: int = 0
+    entered: Mapping[str, int] = MappingProxyType({})
+
+
+AT_FIRST = Begun()
+
+
 class KeysOutput(msgspec.Struct, frozen=True):
     """Output of stage 1 for some keys, as plain bytes: int64 and float64 in C order.
 
     `told` is for each row the time of the watermark by which time made it, `EVER` where none did;
     `number` that of the key in the order in which keys came. `dropped` is what was dropped
-    meanwhile.
+    meanwhile; `period` and `entered` are those of `Begun`.
     """
 
     ints: bytes
@@ -57,6 +70,8 @@ class KeysOutput(msgspec.Struct, frozen=True):
     strings: list[str]
     dropped: SavedCounts
     number: int
+    period: int = 0
+    entered: dict[str, int] = {}
 
     def rows(self) -> OutputRows:
         return OutputRows(
@@ -72,11 +87,13 @@ def run_part(
     told: Callable[[int], Iterable[Placed]] = lambda order: (),
     end: End = WHOLE,
     number: int = 0,
+    begun: Begun = AT_FIRST,
 ) -> bytes:
     """Run stage 1 over the records of some keys; `run` was started with all keys there are.
 
     It is one of `begun_apart`. `told` gives what is told of these keys before a place in the order,
-    and was not given yet; `number` is that of the key in the order in which keys came.
+    and was not given yet; `number` is that of the key in the order in which keys came. `begun` is
+    of a run that began later, with `warmed`.
     """
     kept: list[OutputRows] = []
     times: list[Ints] = []
@@ -101,8 +118,27 @@ def run_part(
         run.strings.values,
         (run.dropped - before).state(),
         number,
+        begun.period,
+        dict(begun.entered),
     )
     return msgspec.msgpack.encode(part)
+
+
+def warmed(
+    run: Run,
+    batches: Iterable[InputRows],
+    told: Callable[[int], Iterable[Placed]] = lambda order: (),
+    end: End = WHOLE,
+) -> dict[str, int]:
+    """Read what is in front of a part and nothing of which is put out: how many events have entered
+    each keyed engine. As for `run_part`.
+    """
+    entered = entries(run.rules)
+    counts = dict.fromkeys(entered, 0)
+    for rows, _, _ in _made(run, batches, told, end):
+        for engine, streams in entered.items():
+            counts[engine] += int(np.isin(rows.ints[:, OUT_STREAM], streams).sum())
+    return counts
 
 
 Made = Iterator[tuple[OutputRows, int, Ints]]

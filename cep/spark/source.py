@@ -30,11 +30,12 @@ COLUMNS = pa.schema(
         ("offset", pa.int64()),
         ("size", pa.int64()),
         ("error", pa.string()),
+        ("is_full", pa.bool_()),
     ]
 )
 SCHEMA = (
     "place long, slice long, symbol string, rows long, first_ingest long, last_ingest long, "
-    "file string, offset long, size long, error string"
+    "file string, offset long, size long, error string, is_full boolean"
 )
 
 

@@ -8,6 +8,7 @@ from functools import cache
 from itertools import groupby
 
 from cep.backtest.asked import Asked, Options, asked
+from cep.backtest.pool import pooled
 from cep.backtest.work import Work
 from cep.lang import RuleError, parameters_of
 from cep.lang.binding import bound
@@ -15,7 +16,6 @@ from cep.lang.parameters import Parameter
 from cep.plan import compile_rules
 from cep.sweep.errors import SweepError
 from cep.sweep.fills import Fills
-from cep.sweep.pool import pooled
 from cep.sweep.together import Diverged, Variant, run_together
 from cep.sweep.trials import Trial
 from cep.sweep.tried import Tried, alone, failed, of_variant

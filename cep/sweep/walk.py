@@ -8,10 +8,10 @@ from typing import Any
 
 from cep.backtest.asked import Options
 from cep.backtest.metrics import Metrics, metrics
+from cep.backtest.pool import pooled
 from cep.backtest.trades import Trade
 from cep.lang.parameters import Value
 from cep.sweep.errors import SweepError
-from cep.sweep.pool import pooled
 from cep.sweep.sweep import BLOCK, Advance, Bench, Job, blocks
 from cep.sweep.together import Variant, run_together
 from cep.sweep.trials import Trial

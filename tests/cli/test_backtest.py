@@ -66,6 +66,25 @@ def rows_line(result: Result) -> str:
     return next(line for line in result.stdout.splitlines() if line.startswith("rows:"))
 
 
+def test_a_run_says_why_processes_have_nothing_to_share(folder: Path) -> None:
+    (folder / "ever.cep").write_text(
+        TICK + "from Tick select symbol, avg(bid) as mean group by symbol insert into Means;"
+    )
+    result, out = fresh(folder, "--jobs", "2", "--symbols", "EURUSD", rules="ever")
+    assert result.exit_code == 0, result.output
+    assert "in this process alone: there is one symbol, and of what was lived" in result.stderr
+    rows = out.read_bytes()
+    assert rows
+    _, out = fresh(folder, "--symbols", "EURUSD", rules="ever")
+    assert out.read_bytes() == rows
+
+
+def test_spark_and_processes_are_two_ways(folder: Path) -> None:
+    result = run(folder, "--jobs", "2", master="local[2]")
+    assert result.exit_code == 2
+    assert "--jobs 2: Spark has tasks of its own" in result.stderr
+
+
 def test_streams_range_and_symbols(folder: Path) -> None:
     result, out = fresh(
         folder, "--streams", "Fade,Reversal", "--symbols", "EURUSD,GBPUSD",
