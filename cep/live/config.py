@@ -431,10 +431,6 @@ def _risk_on_paper(config: Config) -> Risk:
         account = AccountFile() if file is None else read_account(file)
     except AccountFileError as problem:
         raise ConfigError(f"{problem}; {problem.hint}") from None
-    if account.account.currency:
-        raise ConfigError(
-            f"{file}: a paper account does not convert profits into `currency`; leave it out"
-        )
     limits = account.risk
     if limits and config.risk != Risk():
         raise ConfigError(f"{file} has [risk], and so have the settings; leave one of them out")

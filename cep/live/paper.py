@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from cep.account.market import Market, market_of
+from cep.account.rates import RateError
 from cep.live.config import OnPaper
 from cep.live.paper_log import (
     Asked,
@@ -102,6 +103,8 @@ class Paper:
         self.on_trader: Callable[[Trader], None] = lambda _trader: None
         self._spool = spool
         self._symbols: dict[str, Symbol] = {}
+        self._pairs: set[str] = set()
+        """Symbols whose quotes are rates of the account from their first tick on."""
         self._waiting: dict[str, deque[Asked]] = {}  # by symbol that the account trades
         self._ids: set[int] = set()
         self._stored = 0  # deals in the spool
@@ -168,6 +171,7 @@ class Paper:
         match entry:
             case Traded():
                 self._symbols[entry.symbol.name] = entry.symbol
+                self._pairs |= self._market.pairs(self._symbols, self._symbols)
             case Asked():
                 self._queue(entry)
             case Turned():
@@ -212,6 +216,9 @@ class Paper:
             return
         self.time_msc = max(self.time_msc, int(ticks["time_msc"].max()))
         waiting = self._waiting.get(name)
+        if waiting is None and name in self._pairs:
+            self.account.quote(self._symbols[name])
+            self._note(self.account.take_ticks({name: ticks}))
         while waiting is not None and len(ticks):
             count = 1 if waiting else len(ticks)
             self._note(self.account.take_ticks({name: ticks[:count]}))
@@ -226,11 +233,26 @@ class Paper:
         if name not in self._symbols:
             self._note(self.account.execute(request, halt=self._halt))
             return
-        if name not in self._waiting:
-            symbol = self._symbols[name]
-            self.account.add(symbol, self._market.described(name, specification(symbol)))
-            self._waiting[name] = deque()
+        if name not in self._waiting and not self._begin(name, request):
+            return
         self._waiting[name].append(entry)
+
+    def _begin(self, name: str, request: Request) -> bool:
+        """Trade a symbol from now on; False, with the request refused, where its profits cannot be
+        converted.
+        """
+        symbol = self._symbols[name]
+        try:
+            route = self._market.route(name, self._symbols)
+        except RateError as problem:
+            self._note(self.account.reject(request, f"{problem}; {problem.hint}"))
+            return False
+        self.account.add(symbol, self._market.described(name, specification(symbol)))
+        for pair, _ in route:
+            self.account.quote(self._symbols[pair])
+        self.account.convert(name, route)
+        self._waiting[name] = deque()
+        return True
 
     def _turn(self, halted: bool, reason: str) -> None:
         self._halt = Halt(int(halted), reason)

@@ -51,6 +51,7 @@ class Account:
         self._broker = Broker(terms)
         self._symbols: list[Symbol] = []
         self._rows: dict[str, int] = {}
+        self._quoted: set[str] = set()  # symbols that nobody has traded
         self._reached: dict[str, Position] = {}
         self._wishes: list[Wish] = []  # the tag of the first one is 1
         self._standing: dict[int, int] = {}  # tickets of pending orders: their requests' tags
@@ -60,10 +61,24 @@ class Account:
 
         `known` is what trading it depends on, in place of what the wire tells.
         """
-        if symbol.name not in self._rows:
-            self._rows[symbol.name] = self._broker.add(known or specification(symbol))
+        known = known or specification(symbol)
+        if symbol.name in self._quoted:
+            self._quoted.remove(symbol.name)
+            self._broker.change(self._rows[symbol.name], known)
+        elif symbol.name not in self._rows:
+            self._rows[symbol.name] = self._broker.add(known)
             self._symbols.append(symbol)
         return self._reached.get(symbol.name, Position())
+
+    def quote(self, symbol: Symbol) -> None:
+        """Take the ticks of a symbol for the rates they are; it may be traded later."""
+        if symbol.name not in self._rows:
+            self.add(symbol, Specification(0.0))
+            self._quoted.add(symbol.name)
+
+    def convert(self, name: str, pairs: Sequence[tuple[str, int]]) -> None:
+        """Have the profits of a symbol converted at pairs, by their ways (`broker.rates`)."""
+        self._broker.convert(self._rows[name], [(self._rows[pair], way) for pair, way in pairs])
 
     def take_ticks(self, ticks: Mapping[str, Records]) -> list[SignalResult]:
         """The market goes on; what became of pending orders by that."""
@@ -93,6 +108,13 @@ class Account:
         wish = wish_of(request)
         self.executed[request.id] = []
         return self._refused(wish, mode, halt) or self._traded(wish)
+
+    def reject(self, request: Signal | Order, text: str) -> list[SignalResult]:
+        """Refuse a request for a reason of the caller's."""
+        if request.id in self.executed:
+            return list(self.executed[request.id])
+        self.executed[request.id] = []
+        return self._say(wish_of(request), SignalStatus.REJECTED, codes.PRICE_OFF, text)
 
     def halt(self, reason: str) -> list[SignalResult]:
         """Take all pending orders back; what became of them."""

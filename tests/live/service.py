@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -164,7 +164,7 @@ def process(settings: Path, log: Path, *options: str) -> Iterator[subprocess.Pop
         found.wait(LONG_S)
 
 
-def walks(names: str, count: int, seed: int = 0) -> dict[str, Records]:
+def walks(names: Sequence[str], count: int, seed: int = 0) -> dict[str, Records]:
     """Ticks for each letter's symbol, about two a second of market time."""
     return {
         name: random_walk(Walk(ticks=count, seed=seed + number, gap_ms=500))

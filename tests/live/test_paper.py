@@ -308,6 +308,20 @@ def test_the_account_of_a_file_trades_at_its_costs(tmp_path: Path) -> None:
     assert funds.balance == pytest.approx(500.0 - 1.4 + loss)
 
 
+def test_what_cannot_be_converted_is_refused_with_the_reason(tmp_path: Path) -> None:
+    """Also behind a restart, which asks the log again."""
+    text = '[account]\ncurrency = "USD"\n[symbols.A]\nprofit_currency = "CHF"\n'
+    wanted = OnPaper(account=file_of(tmp_path, text))
+    with opened(tmp_path, wanted) as (spool, paper, _told):
+        ticks(spool, paper, 0, 5)
+        paper.send_now(PAPER, signal(1))
+        ticks(spool, paper, 5, 5)
+        [refused] = paper.account.executed[1]
+    assert refused.status is SignalStatus.REJECTED and "no ticks of CHFUSD, USDCHF" in refused.text
+    with opened(tmp_path, wanted) as (spool, paper, _told):
+        assert paper.account.executed[1] == [refused] and not len(paper.account.deals)
+
+
 @pytest.mark.parametrize("hedging", [False, True])
 def test_a_hedging_account_has_a_position_of_each_signal(tmp_path: Path, hedging: bool) -> None:
     with opened(tmp_path, OnPaper(hedging=hedging)) as (spool, paper, _told):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +62,10 @@ commission_per_mille = 0.02
 """
 
 
-def lived(folder: Path, paper: dict[str, Any], **sections: dict[str, Any]) -> Path:
+def lived(
+    folder: Path, paper: dict[str, Any], names: Sequence[str] = "BA", account: str = ACCOUNT,
+    **sections: dict[str, Any],
+) -> Path:  # fmt: skip
     """A day on paper over TCP; its settings."""
     settings = write_settings(
         folder,
@@ -73,11 +77,11 @@ def lived(folder: Path, paper: dict[str, Any], **sections: dict[str, Any]) -> Pa
         },
     )
     (folder / "rules.cep").write_text(RULES, encoding="utf-8")
-    file_of(folder, ACCOUNT)
-    first, where = terminal(walks("BA", 250)), address(settings)
+    file_of(folder, account)
+    first, where = terminal(walks(names, 250)), address(settings)
     with PaperService(settings):
         play(first, where, until=lambda: first.finished and b'"Leave"' in journal(settings))
-        play(terminal(walks("BA", 400)), where)  # what time has led to is executed here
+        play(terminal(walks(names, 400)), where)  # what time has led to is executed here
     return settings
 
 
@@ -91,6 +95,18 @@ def test_paper_and_backtest_come_to_the_same(tmp_path: Path) -> None:
     streams = {line.partition(b'"stream":"')[2].partition(b'"')[0] for line in found.lived.rows}
     assert {b"Dealt", b"Fade", b"Leave"} <= streams
     assert len(found.lived.signals) > 3 and len(found.lived.deals) > 2
+
+
+def test_profits_are_converted_at_the_same_rates(tmp_path: Path) -> None:
+    """By a pair that is traded, too: it is quoted from its first tick on, on both sides."""
+    told = ACCOUNT.replace("[account]", '[account]\ncurrency = "USD"')
+    told = told.replace("[symbols.A]", '[symbols.A]\nprofit_currency = "CHF"')
+    told += 'profit_currency = "USD"\n'
+    settings = lived(tmp_path, {"account": "account.toml"}, ("B", "A", "CHFUSD"), told)
+    found = compared(for_paper(read_config(settings)), archived(settings))
+    assert [one.text for one in found.differences] == []
+    names = {signal.symbol for signal in found.lived.signals}
+    assert {"A", "CHFUSD"} <= names and len(found.lived.deals) > 4
 
 
 def test_the_command_compares_a_day_and_shows_what_differs(tmp_path: Path) -> None:
