@@ -187,6 +187,7 @@ def fills_told(plan: Plan, seen: str) -> str:
     direct, after = readers(plan, DEAL_STREAM) if source(plan, DEAL_STREAM) else ({}, ())
     if not direct:
         return ""
-    who = ", ".join(f"{name} (line {line})" for name, line in direct.items())
+    named = {plan.position_of(name) or name: line for name, line in direct.items()}
+    who = ", ".join(f"{name} (line {line})" for name, line in named.items())
     depending = f"; on them depend: {', '.join(after)}" if after else ""
     return f"rules that read fills ({DEAL_STREAM}), {who}: {_SEEN[seen]}{depending}"

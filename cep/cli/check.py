@@ -62,10 +62,12 @@ def warn(text: str, place: str = "") -> None:
 
 def counts(plan: Plan) -> str:
     """`2 streams, 1 query, ...`, leaving out what the plan has none of."""
+    keepers = [name for query in plan.queries if (name := plan.position_of(query.name))]
     numbers = {
         "parameter": len(plan.parameters),
         "stream": len(plan.sources),
-        "query": len(plan.queries) - len(plan.signals),
+        "position": len({*keepers}),
+        "query": len(plan.queries) - len(plan.signals) - len(keepers),
         "event": len(plan.events),
         "complex event": len(plan.complexes),
         "signal": len(plan.signals),

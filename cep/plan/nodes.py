@@ -357,6 +357,11 @@ class Plan:
         inner = {stream.name for stream in self.streams if stream.origin is Origin.INNER}
         return self.made - inner
 
+    def position_of(self, query: str) -> str:
+        """The position that a query keeps (`Mine:deals`), which is a table; empty for others."""
+        name, _, part = query.partition(":")
+        return name if part and any(one.name == name for one in self.tables) else ""
+
     @property
     def events(self) -> tuple[Event, ...]:
         return tuple(op for op in self.operators if isinstance(op, Event))

@@ -44,8 +44,8 @@ define table ${P}Streak (symbol string, losses long, wins long, trades long, pro
 @PrimaryKey('position')
 define table ${P}Others (position long, net double);
 
-@info(name='$P.ticks')
-from Tick[bid > 0.0 and ask > 0.0]
+@info(name='$P:ticks')
+from Tick[($P.symbol == symbol in $P) and bid > 0.0 and ask > 0.0]
 select symbol, bid, ask, eventTimestamp() as now_msc
 update $P set
   $P.price = ifThenElse($P.side == 'buy', bid, ask),
@@ -55,7 +55,7 @@ update $P set
   $P.age_ms = now_msc - $P.opened_msc
 on $P.symbol == symbol;
 
-@info(name='$P.deals')
+@info(name='$P:deals')
 from Deal[lots > 0.0 and (side == 'buy' or side == 'sell')] as d
   join $P as p on d.position == p.position
 select p.position as position, p.symbol as symbol, d.ticket as deal, d.order as order,
@@ -82,7 +82,7 @@ select p.position as position, p.symbol as symbol, d.ticket as deal, d.order as 
     as closed_exit
 insert into ${P}Fills;
 
-@info(name='$P.opening')
+@info(name='$P:opening')
 from Deal[entry == 'in' and magic == ${M} and lots > 0.0 and (side == 'buy' or side == 'sell')
   and not (position in $P) and not (position in ${P}Others)]
 select position, symbol, ticket as deal, order, side as deal_side, entry as deal_entry,
@@ -97,28 +97,28 @@ select position, symbol, ticket as deal, order, side as deal_side, entry as deal
   0.0 as closed_lots, 0.0 as closed_entry, 0.0 as closed_exit
 insert into ${P}Fills;
 
-@info(name='$P.others')
+@info(name='$P:others')
 from Deal[entry == 'in' and magic != ${M} and lots > 0.0 and (side == 'buy' or side == 'sell')
   and not (position in $P) and not (position in ${P}Others)]
 select position, 0.0 as net insert into ${P}Others;
 
-@info(name='$P.others_net')
+@info(name='$P:others_net')
 from Deal[lots > 0.0 and (side == 'buy' or side == 'sell')]
 select position, ifThenElse(side == 'buy', lots, 0.0 - lots) as dealt
 update ${P}Others set ${P}Others.net = math:round((${P}Others.net + dealt) * 1.0e8) / 1.0e8
 on ${P}Others.position == position;
 
-@info(name='$P.others_end')
+@info(name='$P:others_end')
 from Deal select position
 delete ${P}Others on ${P}Others.position == position and ${P}Others.net == 0.0;
 
-@info(name='$P.change')
+@info(name='$P:change')
 from ${P}Fills[lots > 0.0]
 select position, symbol, side, lots, entry, price, gain, best, worst, profit, fills, opened_msc,
   changed_msc, age_ms, closed_lots, closed_entry, closed_exit
 update or insert into $P on $P.position == position;
 
-@info(name='$P.turn')
+@info(name='$P:turn')
 from ${P}Fills[lots <= 0.0 and opened > 0.0]
 select position, symbol, deal_side as side, opened as lots, deal_price as entry,
   deal_price as price, 0.0 as gain, deal_price as best, deal_price as worst,
@@ -126,10 +126,10 @@ select position, symbol, deal_side as side, opened as lots, deal_price as entry,
   0.0 as closed_lots, 0.0 as closed_entry, 0.0 as closed_exit
 update or insert into $P on $P.position == position;
 
-@info(name='$P.end')
+@info(name='$P:end')
 from ${P}Fills[lots <= 0.0 and opened <= 0.0] select position delete $P on $P.position == position;
 
-@info(name='$P.order')
+@info(name='$P:order')
 from ${P}Fills
 select order, position, symbol, deal_side as side, deal_lots as lots, deal_price as price,
   1L as fills, changed_msc as first_msc, changed_msc
@@ -141,19 +141,19 @@ update or insert into ${P}Orders set
   ${P}Orders.changed_msc = changed_msc
 on ${P}Orders.order == order;
 
-@info(name='$P.orders_end')
+@info(name='$P:orders_end')
 from ${P}Fills[lots <= 0.0] select position, order, opened
 delete ${P}Orders on ${P}Orders.position == position
   and (opened <= 0.0 or ${P}Orders.order != order);
 
-@info(name='$P.closing')
+@info(name='$P:closing')
 from ${P}Fills[lots <= 0.0]
 select position, symbol, side, closed_lots as lots, closed_entry as entry, closed_exit as exit,
   ifThenElse(side == 'buy', 1.0, -1.0) * (closed_exit - closed_entry) as gain,
   best, worst, profit, fills, opened_msc, changed_msc as closed_msc, age_ms
 insert into ${P}Closed;
 
-@info(name='$P.streak')
+@info(name='$P:streak')
 from ${P}Closed
 select symbol, ifThenElse(profit < 0.0, 1L, 0L) as losses, ifThenElse(profit > 0.0, 1L, 0L) as wins,
   1L as trades, profit, closed_msc as changed_msc

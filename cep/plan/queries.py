@@ -139,8 +139,9 @@ class Names:
 def query_names(problems: Problems, script: ast.Script) -> Names:
     """The name of each query and partition: that of `@info`, or `query1`, `partition1`, .. .
 
-    Queries are counted through, those of partitions too. Names of operators are unique: no query
-    shares one with another query or an event.
+    Queries are counted through, those of partitions too, but for those that a definition stands
+    for and names: it may come and go without changing other names. Names of operators are unique:
+    no query shares one with another query or an event.
     """
     queries = list(queries_of(script))
     partitions = [node for node in script.statements if isinstance(node, ast.Partition)]
@@ -152,7 +153,9 @@ def query_names(problems: Problems, script: ast.Script) -> Names:
     }
     names: dict[int, str] = {}
     given = [_given_name(node) for node in queries]
-    for position, (node, name) in enumerate(zip(queries, given, strict=True), start=1):
+    position = 0
+    for node, name in zip(queries, given, strict=True):
+        position += not (name and _is_made(problems, node))
         if name in taken:
             message = f"the name `{name}` is taken"
             problems.report(node.annotations[0].span, message, "choose another name")
@@ -164,6 +167,12 @@ def query_names(problems: Problems, script: ast.Script) -> Names:
         taken.add(chosen)
         names[id(partition)] = chosen
     return Names(names)
+
+
+def _is_made(problems: Problems, node: ast.Query) -> bool:
+    """Whether it is what a definition stands for: in the text no query begins there."""
+    start = node.span.start
+    return problems.source.text[start : start + 6].lower() == "define"
 
 
 def queries_of(script: ast.Script) -> Iterator[ast.Query]:

@@ -10,6 +10,7 @@ from cep.lang.errors import Source
 from cep.plan.change import read_by, written_by
 from cep.plan.kinds import kinds_of
 from cep.plan.nodes import Plan
+from cep.plan.positions import MAGIC, expanded
 from cep.plan.problems import Problems
 from cep.plan.queries import queries_of, query_names
 
@@ -52,8 +53,8 @@ def _flow(plan: Plan) -> Iterable[tuple[str, set[str], set[str]]]:
 
 def lines_of(plan: Plan) -> dict[str, int]:
     """The line of each definition and query, by name."""
-    script = parse(plan.text)
     problems = Problems(Source(plan.text))
+    script = expanded(problems, parse(plan.text), MAGIC)
     names = query_names(problems, script)
     found = {name: kind.start for name, kind in kinds_of(script).items()}
     found |= {names.of(query): query.span.start for query in queries_of(script)}

@@ -1,4 +1,7 @@
-"""A day on paper and a backtest of its records: rows, orders and deals, byte for byte."""
+"""A day on paper and a backtest of its records: rows, orders and deals, byte for byte.
+
+Its rules read their position, at each tick and fill.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +20,20 @@ from tests.live.test_paper import PaperService, file_of
 
 RULES = """@app:name('paper')
 define stream Tick (symbol string, bid double, ask double);
-define stream Deal (symbol string, side string, entry string, lots double, price double,
-                    commission double, profit double, comment string);
+define stream Deal (symbol string, ticket long, order long, position long, magic long, side string,
+                    entry string, lots double, price double, commission double, swap double,
+                    profit double, fee double, comment string);
+define position Mine;
+from Tick join Mine on Tick.symbol == Mine.symbol
+select Mine.symbol as symbol, Mine.position as position, Mine.side as side, Mine.lots as lots,
+  Mine.entry as entry, Mine.gain as gain, math:abs(Mine.best - Mine.price) as given_back,
+  Mine.worst as worst, Mine.profit as profit, Mine.age_ms as age_ms
+insert into Held;
+from MineFills as f join MineOrders as o on f.order == o.order
+select o.symbol as symbol, o.lots as filled, o.fills as fills, o.price as price insert into Filled;
+define event GaveBack for each symbol as Held[given_back > 0.00007];
+define complex TurnedBack for each symbol as GaveBack within 1 sec;
+define signal Trail on TurnedBack close for 1 min;
 from Tick#window.time(20 sec) select symbol, bid, avg(bid) as ma group by symbol insert into Band;
 from Tick#window.timeBatch(15 sec) select symbol, avg(bid) as mean, count() as n group by symbol
 insert into Bars;
@@ -35,7 +50,10 @@ define signal Back on Again buy 0.20 lots for 5 min;
 define signal Leave on Ended close for 1 hour;
 define signal Other on Again buy 'A' 0.05 lots stop 60 points for 2 min;
 """
-STREAMS = "Dealt,Above,Below,Turn,Again,Bars,Ended,Fade,Back".split(",")
+STREAMS = "Dealt,Above,Below,Turn,Again,Bars,Ended,Fade,Back,Held,Filled,MineClosed,Trail".split(
+    ","
+)
+MAGIC = 12
 ACCOUNT = """
 [account]
 balance = 200.0
@@ -73,6 +91,7 @@ def lived(
             "rules": {"numba": False, "streams": STREAMS},
             "state": {"clock_every_ms": 20},
             "paper": paper,
+            "signals": {"magic": MAGIC},
             **sections,
         },
     )
@@ -93,7 +112,7 @@ def test_paper_and_backtest_come_to_the_same(tmp_path: Path) -> None:
     found = compared(for_paper(read_config(settings)), archived(settings))
     assert [one.text for one in found.differences] == []
     streams = {line.partition(b'"stream":"')[2].partition(b'"')[0] for line in found.lived.rows}
-    assert {b"Dealt", b"Fade", b"Leave"} <= streams
+    assert {b"Dealt", b"Fade", b"Leave", b"Held", b"Filled", b"MineClosed", b"Trail"} <= streams
     assert len(found.lived.signals) > 3 and len(found.lived.deals) > 2
 
 

@@ -14,9 +14,11 @@ from cep.cli import main
 from cep.lang import format_rules, with_magic
 from cep.live.config import Trading, each_file, read_config
 from cep.live.rules import load_plan
+from cep.market import SIMULATED, fills_told
 from cep.plan import Plan, compile_rules
 from cep.plan.explain import explain
 from cep.plan.positions import MAGIC, written_out
+from cep.plan.readers import readers
 
 SOURCES = """\
 define stream Tick (symbol string, bid double, ask double);
@@ -110,3 +112,19 @@ def test_each_rule_file_of_a_daemon_has_its_own(rules: Path, tmp_path: Path) -> 
     plans = [load_plan(one) for one in each_file(read_config(settings))]
     assert [whose(plan) for plan in plans] == [{"12", "9"}, {"101", "9"}]
     assert plans == [compile_rules(RULES, magic=magic) for magic in (12, 101)]
+
+
+def test_names_and_lines_are_those_of_the_text(rules: Path) -> None:
+    """As if the position was one statement: other queries keep their names, lines and counts."""
+    more = "from Tick select bid insert into Bids;\nfrom Deal select lots insert into Lots;\n"
+    rules.write_text(RULES + more, encoding="utf-8")
+    plan = compile_rules(RULES + more)
+    names = [query.name for query in plan.queries]
+    assert names[-2:] == ["query1", "query2"] and {*names[:-2]} == {
+        f"{name}:{one.partition(':')[2]}" for name in ("Mine", "Theirs") for one in names[:-2]
+    }
+    lines = readers(plan, "Deal").direct
+    assert lines["query2"] == 8 and lines["Mine:deals"] == 5 and lines["Theirs:opening"] == 6
+    told = fills_told(plan, SIMULATED)
+    assert "(Deal), Mine (line 5), Theirs (line 6), query2 (line 8): they see" in told
+    assert run("check", rules).output.endswith(": ok, 2 streams, 2 positions, 2 queries\n")
