@@ -25,18 +25,21 @@ define stream Deal (symbol string, ticket long, order long, position long, magic
 define stream Ask (n int);
 """
 READ = """
-@info(name='held') from Ask join Mine select Mine.position as position, Mine.symbol as symbol, Mine.side as side,
+@info(name='held')
+from Ask join Mine select Mine.position as position, Mine.symbol as symbol, Mine.side as side,
   Mine.lots as lots, Mine.entry as entry, Mine.price as price, Mine.gain as gain,
   Mine.best as best, Mine.worst as worst, Mine.profit as profit, Mine.fills as fills,
   Mine.opened_msc as opened_msc, Mine.changed_msc as changed_msc, Mine.age_ms as age_ms,
   Mine.closed_lots as closed_lots, Mine.closed_entry as closed_entry,
   Mine.closed_exit as closed_exit
 insert into Held;
-@info(name='ordered') from Ask join MineOrders as o select o.order as order, o.position as position, o.symbol as symbol,
+@info(name='ordered')
+from Ask join MineOrders as o select o.order as order, o.position as position, o.symbol as symbol,
   o.side as side, o.lots as lots, o.price as price, o.fills as fills, o.first_msc as first_msc,
   o.changed_msc as changed_msc
 insert into Ordered;
-@info(name='streaks') from Ask join MineStreak as s select s.symbol as symbol, s.losses as losses, s.wins as wins,
+@info(name='streaks')
+from Ask join MineStreak as s select s.symbol as symbol, s.losses as losses, s.wins as wins,
   s.trades as trades, s.profit as profit, s.changed_msc as changed_msc
 insert into Streaks;
 """
