@@ -6,7 +6,8 @@ One seed is one run, always the same: everything happens in one thread, in simul
 world has its own odds for lost connections, programs that begin anew, changed accounts, halts,
 orders, changed and stopped rule files, strangers with valid frames of extreme values, a clock that
 is set and a machine that sleeps; in each of its daemon's lives the disk may fail, be full, or the
-process ends at any write, with the power or without. At the end everything heals, and then:
+process ends at any write, with the power or without. Threads that write are interrupted before a
+sync and behind it, and all else goes on meanwhile, or ends. At the end everything heals, and then:
 
 * what was called stored is stored, once and in order, and everything else was sent again;
 * no order is executed twice, none that was refused, none at another account than it was meant for;
@@ -46,6 +47,7 @@ _ROWS = {
     "turn_rules": "a rule file stopped or loaded",
     "halt": "turns of the kill switch",
     "order": "orders of a user",
+    "interrupted": "turns of a thread interrupted at a sync",
     "jump": "a clock set",
     "sleep": "a machine asleep",
     "stranger": "sayings of strangers",

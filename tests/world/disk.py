@@ -43,6 +43,8 @@ class WorldDisk(RecordingDisk):
     chance: random.Random
     trouble: Trouble = field(default_factory=Trouble)
     is_dead: bool = False
+    pause: Callable[[], None] = lambda: None
+    """Where others may make a turn: before a sync, and behind it."""
 
     def begin(self, trouble: Trouble) -> None:
         """Another life."""
@@ -68,7 +70,10 @@ class WorldDisk(RecordingDisk):
 
     def sync(self, number: int) -> None:
         self._live()
+        self.pause()
         super().sync(number)
+        self.pause()
+        self._live()
 
     def truncate(self, number: int, size: int) -> None:
         self._live()

@@ -31,7 +31,7 @@ from mt5bridge.server.requests import RequestQueue
 from mt5bridge.server.session import Session
 from mt5bridge.server.stream import Stream, Verdict
 from mt5bridge.server.terminals import Terminals
-from mt5bridge.spool import Disk, Spool, block, writer
+from mt5bridge.spool import Disk, Durable, Spool, block, writer
 from mt5bridge.wire import Resume
 
 Plant: TypeAlias = Callable[[MonkeyPatch], None]
@@ -89,6 +89,29 @@ def _unsynced_spool(patch: MonkeyPatch) -> None:
         return len(data)
 
     patch.setattr(writer.SegmentWriter, "append", append)
+
+
+@_fault("what comes while the spool syncs is acknowledged with what was written")
+def _acknowledged_with_it(patch: MonkeyPatch) -> None:
+    written = Spool._written
+
+    def told(spool: Spool) -> Durable:
+        found = written(spool)
+        later = {group.key: group.last_sequence for group, _ in spool._pending if group.width}
+        return Durable(found.ingest, {**found.sequences, **later})
+
+    patch.setattr(Spool, "_written", told)
+
+
+@_fault("what is added while the order journal syncs counts as synced", is_rare=True)
+def _synced_with_it(patch: MonkeyPatch) -> None:
+    synced = OrderJournal.sync
+
+    def sync(journal: OrderJournal) -> None:
+        synced(journal)
+        journal.durable = journal.last
+
+    patch.setattr(OrderJournal, "sync", sync)
 
 
 @_fault("the name of a new segment is not synced")

@@ -13,15 +13,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from cep import daemon
 from cep.live import complex_events
+from cep.live.journal import Journal
 from mt5bridge import clock, proof
-from mt5bridge.orders import Syncer, inbox
+from mt5bridge.orders import OrderJournal, Syncer, inbox
 from mt5bridge.spool import CommitThread, identity
 from mt5bridge.worker import Worker
+from tests.world.divided import DividedTurn
 
 EPOCH_MSC = 1_700_000_000_000
 """Of the world's first moment, a Tuesday evening in November 2023, UTC."""
@@ -49,8 +52,13 @@ class Clocks:
 
 @dataclass
 class Threads:
-    """The daemon's threads. Each makes a turn when the world says so; none runs by itself."""
+    """The daemon's threads. Each makes a turn when the world says so; none runs by itself.
 
+    Those of the disks may be interrupted in it, where they sync: then others make turns, but of
+    these threads none that could wait for what the interrupted one holds.
+    """
+
+    turn: DividedTurn
     jobs: list[Worker] = field(default_factory=list)
     commits: CommitThread | None = None
     syncer: Syncer | None = None
@@ -59,6 +67,7 @@ class Threads:
 
     def begin(self) -> None:
         """Another process."""
+        self.turn.finish()
         self.jobs.clear()
         self.failures.clear()
         self.commits = self.syncer = None
@@ -76,18 +85,25 @@ class Threads:
 
     def commit(self) -> None:
         """A turn of the thread that writes the spool."""
-        if self.commits is not None:
-            self._turn(self.commits._worker, self.commits.commit)
+        commits = self.commits
+        if self.turn.is_under_way:
+            self.turn.go_on()
+        elif commits is not None:
+            self.turn.begin(lambda: self._turn(commits._worker, commits.commit))
 
     def sync(self) -> None:
         """A turn of the thread that writes the order journal."""
-        if self.syncer is not None and self.syncer._journal.added.is_set():
-            self._turn(self.syncer._worker, self.syncer.sync)
-        if self.syncer is not None:
-            self.syncer.turns += 1
+        syncer = self.syncer
+        if self.turn.is_under_way:
+            self.turn.go_on()
+        elif syncer is not None and syncer._journal.added.is_set():
+            self.turn.begin(lambda: self._turn(syncer._worker, syncer.sync))
+        if syncer is not None:
+            syncer.turns += 1
 
     def work(self) -> None:
         """All of a thread that ends by itself."""
+        self.turn.finish()
         for worker in self._ending():
             self.jobs.remove(worker)
             worker._run()
@@ -103,6 +119,7 @@ class Threads:
 
     def join(self, worker: Worker) -> None:
         """What `Worker.join` does here: its last turn, for it was told to end."""
+        self.turn.finish()
         if worker in self.jobs:
             self.jobs.remove(worker)
             if worker._thread.name in _ENDLESS:
@@ -128,6 +145,16 @@ class Threads:
 
 
 _ENDLESS = ("feed thread", "archive thread")
+_LOCKED = ((OrderJournal, "sync"), (Journal, "write"), (Journal, "sync"), (Journal, "close"))
+"""What waits for a lock that a thread may hold while it syncs."""
+
+
+def _locked(act: Callable[..., Any], turn: DividedTurn) -> Callable[..., Any]:
+    def call(*arguments: Any) -> Any:
+        turn.finish()
+        return act(*arguments)
+
+    return call
 
 
 class _Secrets:
@@ -155,6 +182,8 @@ def installed(clocks: Clocks, threads: Threads, chance: random.Random) -> Iterat
         patch.setattr(Worker, "is_alive", property(lambda worker: worker in threads.jobs))
         names = SimpleNamespace(uuid4=lambda: uuid.UUID(int=chance.getrandbits(128), version=4))
         patch.setattr(identity, "uuid", names)
+        for owner, name in _LOCKED:
+            patch.setattr(owner, name, _locked(getattr(owner, name), threads.turn))
         for module in (complex_events, inbox, proof):
             patch.setattr(module, "secrets", secrets)
         yield

@@ -1,7 +1,8 @@
 """A world: terminals, strangers, a user, and a daemon with a disk and a clock, all from one seed.
 
 Everything runs in one thread. When the daemon waits for its network, the world takes its turn: time
-passes, terminals say something, threads of the daemon make a turn, something fails.
+passes, terminals say something, threads of the daemon make a turn, something fails. A thread that
+waits for a disk may be interrupted there: before its sync, or before it tells anybody of it.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from tests.credentials import CREDENTIAL
 from tests.durability.recording import Killed
 from tests.world.checks import check_end
 from tests.world.disk import Trouble, WorldDisk, mounted
+from tests.world.divided import DividedTurn
 from tests.world.machine import EPOCH_MSC, Clocks, Threads, installed
 from tests.world.network import ROOM, Connection, Lines, Wire
 from tests.world.plan import Life, plan_of
@@ -52,10 +54,13 @@ class World:
         self.folder, self.seed = folder, seed
         self.chance = random.Random(seed)
         self.plan = plan_of(self.chance)
-        self.record, self.clocks, self.threads = Record(), Clocks(), Threads()
+        self.record, self.clocks = Record(), Clocks()
+        self.turn = DividedTurn(random.Random(seed ^ 0x5EED), self.record.counts)
+        self.threads = Threads(self.turn)
         self.settings = write_world(folder, self.chance)
         self.texts = {path: {path.read_text()} for path in folder.glob("*.cep")}
         self.disk = WorldDisk(folder, record=self.record, chance=self.chance)
+        self.disk.pause = self.turn.pause
         self.lines = Lines(self.chance)
         self.market = {
             name: self._ticks(number, self.plan.ticks) for number, name in enumerate("AB")
@@ -145,12 +150,15 @@ class World:
         except Exception as problem:  # noqa: BLE001 -- whatever it is, it is found
             logger.opt(exception=problem).error("the daemon raises")
             self.record.problem(f"it raised {type(problem).__name__}: {problem}")
+        if self.disk.is_dead:
+            self.turn.finish()
         for failure in self.threads.failures:
             if not isinstance(failure, Killed) and not self._has_trouble():
                 self.record.problem(f"a thread raised {type(failure).__name__}: {failure}")
         if self.daemon is not None:
             self._look_at(self.daemon)
         self.disk.die()
+        self.turn.finish()
         self.lines.end()
         self.daemon = None
 
