@@ -40,7 +40,8 @@ MODES = {
     "money": codes.SWAP_MONEY,
     "percent": codes.SWAP_PERCENT,
 }
-Currency = Annotated[str, msgspec.Meta(pattern=r"^([A-Z]{3})?$")]
+CURRENCY = re.compile(r"([A-Z]{3,8})?")
+"""USD, or as long as USDT is; empty where nobody says it."""
 Filling = Literal["fok", "ioc", "return"]
 FILLINGS: tuple[Filling, ...] = get_args(Filling)
 _FILLING_CODES = {"fok": codes.FOK, "ioc": codes.IOC, "return": codes.RETURN}
@@ -78,7 +79,7 @@ class AccountPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
 
     hedging: bool = False
     balance: Size = 10_000.0
-    currency: Currency = ""
+    currency: str = ""
     leverage: Size = 0.0
     money_digits: Annotated[int, msgspec.Meta(ge=0, le=8)] = 2
     stop_out_percent: Size = 0.0
@@ -92,7 +93,7 @@ class SymbolPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     point: Size = 0.0
     tick_size: Size = 0.0
     contract_size: Above = 1.0
-    profit_currency: Currency = ""
+    profit_currency: str = ""
     volume_min: Size = 0.0
     volume_max: Size = 0.0
     volume_step: Size = 0.0
@@ -191,14 +192,22 @@ def _check_volumes(name: str, part: SymbolPart) -> None:
         )
 
 
+def _check_currency(key: str, value: str) -> None:
+    """ValueError for what is no currency."""
+    if not CURRENCY.fullmatch(value):
+        raise ValueError(f"`{key}` {value!r} is no currency: write it in capitals, such as USD")
+
+
 def read_account(path: Path) -> AccountFile:
     """AccountFileError names the file and the key that is wrong."""
     try:
         found = msgspec.toml.decode(path.read_text(encoding="utf-8"), type=AccountFile)
         found.terms(hedging=False)
         _ = found.limits
+        _check_currency("account.currency", found.account.currency)
         for name, part in found.symbols.items():
             _check_volumes(name, part)
+            _check_currency(f"symbols.{name}.profit_currency", part.profit_currency)
             part.specification(1.0, 0.0)
     except (msgspec.DecodeError, UnicodeDecodeError, ValueError) as problem:
         hint = "docs/backtest.md has all keys: Account and costs"

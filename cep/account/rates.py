@@ -12,8 +12,9 @@ Route = tuple[tuple[str, int], ...]
 """Symbols and their ways (`mt5bridge.broker.rates`): none, a pair, or two of a cross."""
 QUOTED = Specification(0.0)
 """Of a pair that nobody trades."""
-PAIR = re.compile(r"([A-Z]{3})([A-Z]{3})(?![A-Za-z0-9]{3})")
-CURRENCY = r"^[A-Z]{3}$"
+PAIR = re.compile(r"([A-Z]{3})([A-Z]{3})(?![A-Z0-9])")
+SUFFIX = re.compile(r"(?![A-Z0-9]).*")
+"""What brokers write behind the currencies of a pair, as in EURUSD.m."""
 FIRST = ("USD", "EUR", "GBP", "JPY", "CHF")
 """The currencies that crosses go through first; others follow by their names."""
 
@@ -51,33 +52,31 @@ def route_of(name: str, told: str, account: str, available: Iterable[str]) -> Ro
     """
     if not account or (profit := profit_currency(name, told)) == account:
         return ()
-    found = sorted(((len(one), one), pair) for one in available if (pair := currencies(one)))
-    pairs = [(one, pair) for (_, one), pair in found]
-    if step := _step(profit, account, pairs):
+    names = sorted(available, key=lambda one: (len(one), one))
+    if step := _step(profit, account, names):
         return (step,)
-    for between in _between(pairs):
-        first, second = _step(profit, between, pairs), _step(between, account, pairs)
+    for between in _between(names):
+        first, second = _step(profit, between, names), _step(between, account, names)
         if first and second and between not in (profit, account):
             return (first, second)
     raise RateError(
         f"{name} brings {profit}, the account has {account}, and there are no ticks of "
         f"{profit}{account}, {account}{profit} or two pairs that lead from one to the other",
-        f"import ticks of {profit}{account}, or leave `currency` out of the account's file, and "
-        "amounts stay in the currency of each symbol",
+        f"import ticks of {profit}{account}, or say another profit_currency in [symbols.{name}] of "
+        "the account's file, or leave its `currency` out: then nothing is converted",
     )
 
 
-def _step(
-    given: str, wanted: str, pairs: Sequence[tuple[str, tuple[str, str]]]
-) -> tuple[str, int] | None:
-    for way, wanted_pair in ((DIRECT, (given, wanted)), (INVERSE, (wanted, given))):
-        for name, pair in pairs:
-            if pair == wanted_pair:
+def _step(given: str, wanted: str, names: Sequence[str]) -> tuple[str, int] | None:
+    """The first pair of two currencies, however long their names are."""
+    for way, pair in ((DIRECT, given + wanted), (INVERSE, wanted + given)):
+        for name in names:
+            if name.startswith(pair) and SUFFIX.fullmatch(name, len(pair)):
                 return name, way
     return None
 
 
-def _between(pairs: Sequence[tuple[str, tuple[str, str]]]) -> list[str]:
+def _between(names: Sequence[str]) -> list[str]:
     """Currencies that a cross may go through."""
-    known = {currency for _, pair in pairs for currency in pair}
+    known = {currency for name in names for currency in currencies(name) or ()}
     return sorted(known, key=lambda one: (FIRST.index(one) if one in FIRST else len(FIRST), one))

@@ -177,6 +177,13 @@ def test_symbols_that_the_file_does_not_name_cost_nothing(tmp_path: Path) -> Non
         ("[symbols.X]\nsessions = ['friday 10:00-09:00']", "must follow each other"),
         ("[symbols.X]\nsessions = ['friday 10:00-24:01']", "must follow each other"),
         ("[symbols.X]\nsessions = ['friday 10:70-11:00']", "must follow each other"),
+        ("[account]\ncurrency = 'usd'", "`account.currency` 'usd' is no currency"),
+        ("[symbols.X]\nprofit_currency = '€'", "`symbols.X.profit_currency` '€' is no currency"),
+        ("[symbols.X]\nfilling_modes = ['all']", "filling_modes"),
+        ("[symbols.X]\nfilling_modes = []", "filling_modes"),
+        ("[symbols.X]\ndepth_lots = -1", "depth_lots`: expected a number >="),
+        ("[symbols.X]\nimpact_lots = 0", "impact_lots`: expected a number >"),
+        ("[symbols.X]\nslippage_seed = -1", "slippage_seed"),
         ("[symbols", "account.toml"),
     ],
 )

@@ -149,12 +149,17 @@ def test_a_rate_that_is_missing_is_told_with_what_to_do(tmp_path: Path) -> None:
         (["EURUSD.m"], (("EURUSD.m", DIRECT),)),
         (["EURCHF", "USDCHF", "EURGBP", "GBPUSD"], (("EURGBP", DIRECT), ("GBPUSD", DIRECT))),
         (["EURCHF", "USDCHF"], (("EURCHF", DIRECT), ("USDCHF", INVERSE))),
+        (["EURUSDT", "EURUSDC.x", "EURUSDX"], None),
         (["NZDEUR", "NZDUSD"], (("NZDEUR", INVERSE), ("NZDUSD", DIRECT))),
     ],
 )
 def test_a_direct_pair_comes_before_an_inverse_one_and_both_before_a_cross(
     available: list[str], route: Any
 ) -> None:
+    if route is None:
+        with pytest.raises(RateError, match="DAX brings EUR, the account has USD"):
+            route_of("DAX", "EUR", "USD", available)
+        return
     assert route_of("DAX", "EUR", "USD", available) == route
     assert route_of("DAX", "EUR", "USD", reversed(available)) == route
     assert route_of("DAX", "EUR", "", available) == route_of("DAX", "EUR", "EUR", ()) == ()
@@ -164,10 +169,17 @@ def test_currencies_are_told_by_names_or_by_the_file() -> None:
     assert currencies("EURUSD") == currencies("EURUSD.m") == ("EUR", "USD")
     assert currencies("EURUSDm") == ("EUR", "USD") and currencies("XAUEUR") == ("XAU", "EUR")
     assert currencies("US500") is currencies("DAX") is currencies("eurusd") is None
+    assert currencies("BTCUSDT") is None  # whose profits are no dollars
     assert profit_currency("US500", "USD") == "USD" and profit_currency("EURUSD", "") == "USD"
     with pytest.raises(RateError, match="currency of US500's profits is not known") as caught:
         profit_currency("US500", "")
     assert "profit_currency" in caught.value.hint and "[symbols.US500]" in caught.value.hint
+
+
+def test_currencies_may_have_longer_names() -> None:
+    assert route_of("BTCUSDT", "USDT", "USDT", ()) == ()
+    assert route_of("BTCUSDT", "USDT", "USD", ["USDTUSD"]) == (("USDTUSD", DIRECT),)
+    assert route_of("DAX", "EUR", "USDT", ["EURUSDT.x"]) == (("EURUSDT.x", DIRECT),)
 
 
 def request(kind: int, lots: float, action: int = codes.DEAL, **more: Any) -> Any:
