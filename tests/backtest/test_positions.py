@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from cep.backtest import run
+from cep.plan import compile_rules
+from cep.sweep.sweep import Bench, Job
 from tests.backtest.archives import SYMBOLS, imported
 from tests.backtest.rules import BANDS, REVERSALS, TICK
 
@@ -72,3 +74,10 @@ def test_closed_positions_are_the_trades(archive: Path, tmp_path: Path) -> None:
         best = min if trade["side"] == "sell" else max
         # the tick that reaches a target may be better than that
         assert position["best"] == best(position["best"], trade["best_price"], position["entry"])
+
+
+def test_variants_of_a_sweep_have_the_number_of_the_run(archive: Path) -> None:
+    text = f"define parameter Least double = 1.0;{RULES}"
+    bench = Bench(Job((text, "rules"), str(archive), {"magic": 5}))
+    expected = compile_rules(text, parameters={"Least": 2.0}, magic=5)
+    assert bench.variant({"Least": 2.0}).plan == expected != compile_rules(text)

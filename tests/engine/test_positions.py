@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cep.cli import main
 from cep.engine.native import Compiled
 from cep.engine.snapshot import restore, take
 from cep.plan import compile_rules
@@ -23,6 +27,11 @@ define stream Deal (symbol string, ticket long, order long, position long, magic
   entry string, lots double, price double, commission double, swap double, profit double,
   fee double);
 define stream Ask (n int);
+"""
+ASK = "define stream Ask (n int);"
+WATCHED = """
+from Tick join Mine on Tick.symbol == Mine.symbol
+select Mine.symbol as symbol, Mine.gain as gain, Mine.age_ms as age_ms insert into Watched;
 """
 READ = """
 @info(name='held')
@@ -106,6 +115,35 @@ def test_a_position_is_what_its_deals_and_quotes_add_up_to(seed: int) -> None:
 def test_the_statement_is_what_is_written_out() -> None:
     """The reference: statements of the language, which `mt5cep explain --written-out` prints."""
     assert compile_rules(WRITTEN) == PLAN
+
+
+def test_it_is_the_same_with_the_defects_of_siddhi() -> None:
+    some = records(5)
+    rules = Compiled(compile_rules(f"@app:compat('siddhi') {STATED}"), jit=False)
+    expected = answers(Compiled(PLAN, jit=False).by_interpreter.start(), some)
+    assert answers(rules.by_interpreter.start(), some) == expected
+    assert answers(rules.start(), some) == expected
+
+
+def test_a_replay_beside_a_database_has_the_same_rows(tmp_path: Path) -> None:
+    """A database leaves tables to the engine behind it."""
+    command = ["replay", str(tmp_path / "rules.cep")]
+    text = f"{SOURCES}define position Mine;\n{WATCHED}".replace(ASK, "")
+    (tmp_path / "rules.cep").write_text(text, encoding="utf-8")
+    for name in ("Tick", "Deal"):
+        path = tmp_path / f"{name}.jsonl"
+        rows = [
+            json.dumps({"time_msc": time, "ingest": place, **row})
+            for place, (stream, time, row) in enumerate(records(3))
+            if stream == name
+        ]
+        path.write_text("\n".join(rows), encoding="utf-8")
+        command += ["--input", f"{name}={path}"]
+    found = [
+        sorted(CliRunner().invoke(main, command + more).stdout.splitlines())
+        for more in (["--plain"], ["--backend", "database", "--url", "sqlite://", "--plain"])
+    ]
+    assert found[0] == found[1] and any('"Watched"' in line for line in found[0])
 
 
 def test_a_snapshot_holds_it() -> None:
