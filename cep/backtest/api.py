@@ -12,6 +12,7 @@ import pyarrow as pa
 from cep.backtest.account_tables import account_tables
 from cep.backtest.asked import Options, asked, rules_text
 from cep.backtest.manifest import metrics
+from cep.backtest.processes import Sharing
 from cep.backtest.tables import Collected
 from cep.backtest.work import Finished, Work
 
@@ -53,21 +54,28 @@ class Backtest:
 
 
 def run(
-    rules: Path | str, archive: Path | str, *, jobs: int = 1, **options: Unpack[Options]
+    rules: Path | str,
+    archive: Path | str,
+    *,
+    jobs: int = 1,
+    kept: Path | str | None = None,
+    **options: Unpack[Options],
 ) -> Backtest:
     """Run rules, the path of a file or their text, over an archive, and fill their signals.
 
     Options are those of `mt5cep backtest`. `jobs` processes run the rules where these allow it; a
-    program that wants several must begin under `if __name__ == "__main__":`. RuleError,
+    program that wants several must begin under `if __name__ == "__main__":`. `kept` is a folder for
+    parts of time that the next run need not run again. RuleError,
     ParameterError, BacktestError or ArchiveError says what cannot be, and how to mend it.
     """
     work = Work(asked(rules_text(rules), archive, options), shows_rows=True, has_report=True)
     told = [work.about_fills, *work.missing()]
     collected = Collected(work.asked.plan, work.asked.shown)
-    why_alone = work.why_one_process if jobs > 1 else ""
+    sharing = Sharing(jobs, None if kept is None else Path(kept), told.append)
+    why_alone = work.why_one_process if sharing.is_any else ""
     told += [f"in this process alone: {why_alone}"] if why_alone else []
-    is_shared = jobs > 1 and not why_alone
-    rows = work.in_processes(jobs) if is_shared else work.in_this_process()
+    is_shared = sharing.is_any and not why_alone
+    rows = work.in_processes(sharing) if is_shared else work.in_this_process()
     work.take(rows, [collected.take])
     finished = work.finish()
     told += [work.silent, *finished.unfilled]

@@ -25,7 +25,7 @@ from cep.plan.nodes import Plan
 from cep.plan.remembered import remembered
 
 MARGIN_MS = 1_000
-"""Read beside what is needed: full milliseconds lend each other numbers of records."""
+"""Read in front of what is needed: a full millisecond's records have numbers of later ones."""
 SEARCH_DAYS = 10
 """How far behind a wanted cut a silence is looked for: no market is open longer than a week."""
 
@@ -56,9 +56,9 @@ def memory_apart(rules: Compiled) -> Memory:
 
 
 def read_in(selection: Selection, period: Period, cuts: Sequence[int]) -> Selection:
-    """The records of a symbol that a period needs, and a few more."""
+    """The records of a symbol that a period needs, and a few more in front of them."""
     past = period.past
-    to_msc = None if past is None else (cuts[past - 1] >> INGEST_BITS) + MARGIN_MS
+    to_msc = None if past is None else cuts[past - 1] >> INGEST_BITS
     from_msc = None if period.from_msc is None else period.from_msc - MARGIN_MS
     return selection.between(from_msc, to_msc)
 

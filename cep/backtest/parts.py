@@ -86,9 +86,12 @@ class Job(msgspec.Struct, frozen=True):
             return msgspec.structs.replace(job, cuts=tuple(found), mode=mode)
         if silence_ms:
             found = cuts_at_silences(found, selection, rules.plan, silence_ms)
-        found = at_times(found)
+        return job.cut_at(at_times(found), selection)
+
+    def cut_at(self, found: Sequence[int], selection: Selection) -> Job:
+        """The job over history, cut at ingest numbers that begin a millisecond."""
         ends = ends_msc(found, selection)
-        return msgspec.structs.replace(job, cuts=tuple(found), mode=mode, ends_msc=ends)
+        return msgspec.structs.replace(self, cuts=tuple(found), mode="sorted", ends_msc=ends)
 
     def end(self, index: int) -> End:
         """How far a slice goes."""

@@ -16,7 +16,7 @@ from cep.backtest.metrics import Metrics, by_signal
 from cep.backtest.missing import missing, silent, unfilled
 from cep.backtest.orders import orders
 from cep.backtest.page import Findings, report
-from cep.backtest.processes import in_processes, why_one_process
+from cep.backtest.processes import Sharing, in_processes, why_one_process
 from cep.backtest.results import Results, event_names, picked, stretches
 from cep.backtest.sequential import sequential
 from cep.backtest.simulate import (
@@ -148,14 +148,14 @@ class Work:
             return "rules that see the fills of one account are one task"
         return "signals that the risk guard judges by one account are one task"
 
-    def in_processes(self, jobs: int, advance: Advance = lambda n: None) -> Iterator[Rows]:
+    def in_processes(self, sharing: Sharing, advance: Advance = lambda n: None) -> Iterator[Rows]:
         """The rows, in order, where nothing says `why_one_process`."""
 
         def passed(n: int) -> None:
             self.results.add_records(n)
             advance(n)
 
-        return in_processes(self.rules, self.asked.selection, jobs, passed, self.results.end)
+        return in_processes(self.rules, self.asked.selection, sharing, passed, self.results.end)
 
     def take(self, all_rows: Iterator[Rows], takers: list[Taker]) -> None:
         """Note all rows, and give those of the streams that are wanted to `takers`."""

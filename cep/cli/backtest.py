@@ -39,6 +39,7 @@ class Wishes:
 
     master: str
     jobs: int
+    kept: Path | None
     settings: dict[str, str]
     work: Path | None
     out: Path | None
@@ -61,6 +62,10 @@ class Wishes:
     help="How many processes of this machine run the rules, without Spark.",
 )  # fmt: skip
 @click.option(
+    "--kept", type=FOLDER,
+    help="Keep what parts of time came to in this folder: the next run works at what is new.",
+)  # fmt: skip
+@click.option(
     "--work", type=FOLDER,
     help="Folder for what tasks find, shared by all machines (default: one of this machine).",
 )  # fmt: skip
@@ -77,6 +82,7 @@ def command(
     folder: Path,
     master: str,
     jobs: int,
+    kept: Path | None,
     settings: tuple[str, ...],
     work: Path | None,
     out: Path | None,
@@ -92,12 +98,12 @@ def command(
     from cep.backtest.run_folder import RunFolder
     from cep.backtest.work import Work
 
-    if jobs > 1 and master not in (AUTO, NO_SPARK):
-        raise UserError(
-            f"--jobs {jobs}: Spark has tasks of its own", "leave out --master or --jobs"
-        )
-    where = NO_SPARK if jobs > 1 else master
-    wishes = Wishes(where, jobs, given_settings(settings), work, out, run_folder, report)
+    shares = jobs > 1 or kept is not None
+    if shares and master not in (AUTO, NO_SPARK):
+        what = f"--jobs {jobs}" if jobs > 1 else "--kept"
+        raise UserError(f"{what}: Spark has tasks of its own", f"leave out {what} or --master")
+    where = NO_SPARK if shares else master
+    wishes = Wishes(where, jobs, kept, given_settings(settings), work, out, run_folder, report)
     found = asked(read_rules(rules, parameters), folder, options_of(given))
     with ended_by_signals(), ExitStack() as stack:
         shows_rows = out is not None or run_folder is not None
@@ -154,9 +160,9 @@ def running(work: Work, wishes: Wishes) -> Iterator[Iterator[Rows]]:
     from cep.backtest.parts import why_sequential
 
     selection = work.asked.selection
-    if wishes.jobs > 1:
+    if wishes.jobs > 1 or wishes.kept is not None:
         with progress("backtest", selection.rows) as bar:
-            yield shared(work, wishes.jobs, bar.advance)
+            yield shared(work, wishes, bar.advance)
         return
     reason: str | None
     master, reason = chosen(wishes.master, selection.rows, len(selection.symbols))
@@ -181,15 +187,18 @@ def running(work: Work, wishes: Wishes) -> Iterator[Iterator[Rows]]:
         yield work.in_this_process(bar.advance)
 
 
-def shared(work: Work, jobs: int, advance: Callable[[int], None]) -> Iterator[Rows]:
-    """The rows by several processes, or by this one where the rules do not allow it."""
-    from cep.backtest.processes import how_divided
+def shared(work: Work, wishes: Wishes, advance: Callable[[int], None]) -> Iterator[Rows]:
+    """The rows by several processes and with runs before, or where the rules do not allow it by
+    this one.
+    """
+    from cep.backtest.processes import Sharing, how_divided
 
+    jobs = wishes.jobs
     if reason := work.why_one_process:
         note(f"in this process alone: {reason}")
         return work.in_this_process(advance)
     note(how_divided(work.rules, work.asked.selection, jobs))
-    return work.in_processes(jobs, advance)
+    return work.in_processes(Sharing(jobs, wishes.kept, note), advance)
 
 
 def spark_parts() -> tuple[Any, Any]:

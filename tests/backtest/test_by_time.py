@@ -10,6 +10,7 @@ import pytest
 from cep.archive import Archive, import_history
 from cep.backtest.parts import Job, Task, merged_rows, run_task, why_sequential
 from cep.backtest.processes import (
+    Sharing,
     how_divided,
     in_processes,
     memory_of,
@@ -136,6 +137,6 @@ def test_what_had_no_room_is_run_again_in_one_piece(archive: Archive) -> None:
     _, dropped, tasks = in_parts(rules, archive)
     assert len(tasks) > 6 and dropped
     selection = select(archive, rules.plan)
-    again = list[Dropped]()
-    found = placed(in_processes(rules, selection, 2, ended=again.append, slice_rows=300))
+    again, sharing = list[Dropped](), Sharing(2, slice_rows=300)
+    found = placed(in_processes(rules, selection, sharing, ended=again.append))
     assert (found, again[0]) == in_sequence(rules, archive)

@@ -83,6 +83,9 @@ def test_spark_and_processes_are_two_ways(folder: Path) -> None:
     result = run(folder, "--jobs", "2", master="local[2]")
     assert result.exit_code == 2
     assert "--jobs 2: Spark has tasks of its own" in result.stderr
+    result = run(folder, "--kept", folder / "kept", master="local[2]")
+    assert result.exit_code == 2
+    assert "--kept: Spark has tasks of its own" in result.stderr
 
 
 def test_streams_range_and_symbols(folder: Path) -> None:
