@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 LOTS_DEFAULT = 0.1
 """Of a signal that opens and says no lots."""
 NO_SYMBOL = "no symbol"
+PERCENT_MAX = 100
 FAR = "is farther away than half the price: a distance is written `by`"
 SIDES = ("buy", "sell", "close")
 KINDS = ("limit", "stop")
 _LEVELS = ("stop", "target")
-_COMPUTED = ("price", "stop", "target", "stop_distance", "target_distance")
+_COMPUTED = ("risk_percent", "price", "stop", "target", "stop_distance", "target_distance")
 _SAID = ("lots", "stop_points", "target_points")
 
 
@@ -32,7 +33,8 @@ class Order:
 
     `kind` is that of a pending order at `price`, `limit` or `stop`; empty: at the market. Stop and
     target are prices, distances in prices, or in points. Numbers that are 0 are not said; a close
-    without lots closes all.
+    without lots closes all. With `risk_percent` the stop costs so much of the account's equity, and
+    `lots` are the most.
     """
 
     order: int
@@ -50,6 +52,7 @@ class Order:
     target: float = 0.0
     stop_distance: float = 0.0
     target_distance: float = 0.0
+    risk_percent: float = 0.0
 
     @property
     def opens(self) -> bool:
@@ -58,8 +61,8 @@ class Order:
 
     @property
     def lots_wanted(self) -> float:
-        """What it trades; 0 closes all."""
-        return self.lots or (LOTS_DEFAULT if self.opens else 0.0)
+        """What it trades; 0 closes all, or what the risk allows."""
+        return self.lots or (LOTS_DEFAULT if self.opens and not self.risk_percent else 0.0)
 
     @property
     def is_plain(self) -> bool:
@@ -72,20 +75,34 @@ class Order:
         return distance / point if distance else float(getattr(self, f"{name}_points") or 0)
 
 
-def order_of(row: Mapping[str, Any], valid_ms: int, place: int = 0) -> Order:
+def order_of(
+    row: Mapping[str, Any],
+    valid_ms: int,
+    place: int = 0,
+    says: Collection[str] = (),
+    lots_most: float = 0.0,
+) -> Order:
     """What a signal's row wants; `valid_ms` where the rule says no time.
 
+    `says` names what the rule asks for of the numbers that each row has; those of others are null.
+    What is sized by risk gets `lots_most` at most, 0: no limit.
     A number that the rule asks for and that could not be computed, or that is not above 0, makes
     the whole signal unusable: an order without the stop that was meant is worse than none.
     UnusableError says why.
     """
     if not row["symbol"]:
         raise UnusableError(NO_SYMBOL)
-    said = {name: _said(name, row[name]) for name in _SAID}
+    said = {name: _said(name, row[name], name in says) for name in _SAID}
     computed = {name: _size(name, row[name]) for name in _COMPUTED if name in row}
-    lasting = valid_ms if row["valid_ms"] is None else row["valid_ms"]
+    lasting = row["valid_ms"]
+    if lasting is None and "valid_ms" in says:
+        raise UnusableError("time could not be computed")
+    lasting = valid_ms if lasting is None else lasting
+    if lasting < 0:
+        raise UnusableError("time is below 0")
+    lots = lots_most if "risk_percent" in computed else said["lots"] or 0.0
     found = Order(
-        place, row["time_msc"], row["stream"], row["symbol"], row["side"], said["lots"] or 0.0,
+        place, row["time_msc"], row["stream"], row["symbol"], row["side"], lots,
         said["stop_points"], said["target_points"], row["time_msc"] + lasting,
         kind=row.get("order") or "", **computed,
     )  # fmt: skip
@@ -93,8 +110,8 @@ def order_of(row: Mapping[str, Any], valid_ms: int, place: int = 0) -> Order:
     return found
 
 
-def _said(name: str, value: Any) -> float | None:
-    return None if value is None else _size(name, value)
+def _said(name: str, value: Any, is_asked: bool) -> float | None:
+    return None if value is None and not is_asked else _size(name, value)
 
 
 def _size(name: str, value: Any) -> float:
@@ -115,6 +132,10 @@ def _check(order: Order) -> None:
     """UnusableError where the parts do not make an order."""
     if order.side not in SIDES:
         raise UnusableError(f"side {order.side} cannot be traded")
+    if order.risk_percent and not any((order.stop, order.stop_distance, order.stop_points)):
+        raise UnusableError("risk without a stop")
+    if order.risk_percent > PERCENT_MAX:
+        raise UnusableError(f"risk is above {PERCENT_MAX} percent")
     if order.kind and not (order.kind in KINDS and order.price):
         raise UnusableError(f"a {order.kind} order without a price")
     if order.kind:

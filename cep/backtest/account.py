@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from cep.account.market import NEXT_TICK, Market
 from cep.account.orders import Order, UnusableError, order_of
 from cep.account.rates import QUOTED
 from cep.backtest.judged import Judge
+from cep.backtest.orders import NOTHING
 from cep.backtest.points import Point
 from cep.backtest.rates import convert
 from cep.backtest.tick_queue import TickQueue
@@ -58,9 +59,12 @@ class Account:
         market: Market = NEXT_TICK,
         valid_ms: int = 60_000,
         limits: Limits | None = None,
+        says: Mapping[str, Collection[str]] = NOTHING,
     ) -> None:
-        """Ticks name rows of `symbols`; signals that say no time are good for `valid_ms`."""
+        """Ticks name rows of `symbols`; signals that say no time are good for `valid_ms`;
+        `says` is what each asks for, by its name."""
         self._judge = None if limits is None else Judge(limits)
+        self._says, self._lots_most = says, 0.0 if limits is None else limits.lots_per_order
         self._asked = 0  # orders so far
         self.trading = Trading(market=market)
         self.identifiers: Sequence[int] = ()
@@ -96,7 +100,8 @@ class Account:
     def _order(self, place: int, row: Mapping[str, Any]) -> list[Order]:
         """The order of a signal, unless there is a reason against it."""
         try:
-            order = order_of(row, self._valid_ms, place)
+            asked = self._says.get(row["stream"], ())
+            order = order_of(row, self._valid_ms, place, asked, self._lots_most)
         except UnusableError as problem:
             self.refused[problem.reason] += 1
             return []

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from cep.account.market import NEXT_TICK, Market
 from cep.account.orders import Order, UnusableError, order_of
 from mt5bridge.broker import REQUEST, Record, Table, codes
 
+NOTHING: Mapping[str, Collection[str]] = MappingProxyType({})
 _TYPES = {
     ("buy", ""): codes.BUY,
     ("sell", ""): codes.SELL,
@@ -23,16 +25,21 @@ _TYPES = {
 
 
 def orders(
-    signals: Iterable[tuple[int, Mapping[str, Any]]], valid_ms: int
+    signals: Iterable[tuple[int, Mapping[str, Any]]],
+    valid_ms: int,
+    says: Mapping[str, Collection[str]] = NOTHING,
+    lots_most: float = 0.0,
 ) -> tuple[list[Order], Counter[str]]:
     """Orders of (place, signal row) pairs, and why others became none, counted by reason.
 
-    `valid_ms` is how long a signal is good whose rule says no time.
+    `valid_ms` is how long a signal is good whose rule says no time; `says` is what each rule asks
+    for, by its name.
     """
     found, unusable = [], Counter[str]()
     for place, row in signals:
         try:
-            found.append(order_of(row, valid_ms, place))
+            asked = says.get(row["stream"], ())
+            found.append(order_of(row, valid_ms, place, asked, lots_most))
         except UnusableError as problem:
             unusable[problem.reason] += 1
     return found, unusable
@@ -71,5 +78,6 @@ def _open(request: Record, order: Order, point: float) -> None:
     request["price"], request["sl"], request["tp"] = order.price, order.stop, order.target
     for name in ("stop", "target"):
         request[f"{name}_points"] = order.points(name, point)
+    request["risk_percent"], request["is_priced"] = order.risk_percent, not order.is_plain
     if order.kind:
         request["expires_msc"] = order.valid_until_msc

@@ -26,7 +26,7 @@ from cep.backtest.ticks import Ints, Ticks
 from cep.backtest.trades import Trade
 from cep.backtest.trading import NO_TICK, Money, Trading
 from cep.market import TICK_STREAM, table_text
-from cep.plan.nodes import Plan
+from cep.plan.nodes import Plan, says_of
 from mt5bridge.broker import Table
 from mt5bridge.broker.state import DEAL_ROW
 
@@ -151,6 +151,7 @@ def account_of(
         market,
         valid_ms,
         market.limits,
+        says_of(plan),
     )
 
 

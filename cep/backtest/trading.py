@@ -32,7 +32,12 @@ from mt5bridge.broker.run import run
 NO_TICK = "no later tick"
 NOT_IN_TIME, NOT_YET = 1, 2
 """What became of pending orders that were never reached, beside the return codes of the broker."""
-_OWN = {0: NO_TICK, NOT_IN_TIME: "not reached in time", NOT_YET: "not reached yet"}
+_OWN = {
+    0: NO_TICK,
+    NOT_IN_TIME: "not reached in time",
+    NOT_YET: "not reached yet",
+    codes.TOO_FAR: codes.TEXTS[codes.TOO_FAR],
+}
 PLAIN_ORDERS_MAX = 10_000
 """So many orders take some seconds without a compiler, which takes some seconds itself."""
 

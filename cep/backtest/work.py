@@ -30,6 +30,7 @@ from cep.backtest.trial import Trial
 from cep.engine.native import Compiled
 from cep.engine.rows import Rows
 from cep.market import DEAL_STREAM, SIMULATED, fills_told
+from cep.plan.nodes import says_of
 from cep.report import render
 from cep.report.tables import time_text
 
@@ -202,7 +203,9 @@ class Work:
                     else self._again(market, advance)
                     for market in markets
                 ]  # fmt: skip
-        wanted, unusable = orders(self.results.signals, 1000 * asked.valid_seconds)
+        wanted, unusable = orders(
+            self.results.signals, 1000 * asked.valid_seconds, says_of(asked.plan)
+        )
         if not asked.fills:
             found = [Outcome() for _ in markets]
         else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from loguru import logger
 
@@ -52,14 +52,22 @@ class Effects:
         self.on_added: Callable[[int], None] = lambda ingest: None
         """Told the record that has led to the newest rows that were added to the journal."""
         self.found_again: list[Signal] = []
+        self.says: Mapping[str, Collection[str]] = {}
+        """What each signal asks for of the numbers that all have, by its name."""
+        self.lots_most: Callable[[], float] = lambda: 0.0
+        """What an order may have that is sized by risk; 0: no limit."""
         self.unusable = Dropped()
         """Signals that could not be sent, since this start."""
 
     def go_on(
-        self, signals: Collection[str], deliver: Deliver | None, hidden: Collection[str] = ()
+        self,
+        signals: Collection[str],
+        deliver: Deliver | None,
+        hidden: Collection[str] = (),
+        says: Mapping[str, Collection[str]] | None = None,
     ) -> None:
         """Act on the rows of other rules from now on."""
-        self.hidden = hidden
+        self.hidden, self.says = hidden, says or {}
         self.signals = signals if self.trading.send else ()
         self.deliver = deliver
 
@@ -126,4 +134,6 @@ class Effects:
             nth,
         )
         valid_ms = self.trading.valid_seconds * 1000
-        return as_signal({**row, "stream": name}, identifier, self.trading.magic, valid_ms)
+        says, most = self.says.get(row["stream"], ()), self.lots_most()
+        scoped = {**row, "stream": name}
+        return as_signal(scoped, identifier, self.trading.magic, valid_ms, says, most)

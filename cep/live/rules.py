@@ -23,10 +23,11 @@ from cep.live.outgoing import Outgoing
 from cep.live.pipeline import Caused, Pipeline
 from cep.live.quarantine import Quarantine, RecordError
 from cep.live.rules_log import RulesLog, Since
+from cep.live.signals import lots_most
 from cep.live.warm_up import WarmUp
 from cep.market import DEAL_STREAM, check_market, source
 from cep.plan import compile_rules
-from cep.plan.nodes import Origin, Plan
+from cep.plan.nodes import Origin, Plan, says_of
 from cep.plan.own import own_digests
 from cep.plan.rule_file import read_rule_file
 from mt5bridge.clock import Now
@@ -249,6 +250,8 @@ class LiveRules(ABC):
             (), self.config.signals, self.journal, None, take, name, self.events.take
         )
         self.effects.scope = self.scope
+        magic, desk = self.config.signals.magic, self.outgoing.desk
+        self.effects.lots_most = lambda: lots_most(desk.limits, magic)
 
     def takes_deals(self) -> bool:
         """Whether the rules may be shown new texts, which they never forget; if not, terminals keep
@@ -269,7 +272,7 @@ class LiveRules(ABC):
         if self.delivery is not None:
             self.delivery = Delivery(plan, self.delivery.callback, live=True)
         deliver = self.delivery.deliver if self.delivery else None
-        self.effects.go_on(signals_of(plan), deliver, self.hidden_of(plan))
+        self.effects.go_on(signals_of(plan), deliver, self.hidden_of(plan), says_of(plan))
         self.events.go_on(plan)
 
     def serve_rows(self, server: Server) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import fields
 from typing import Any
 
 from cep.account.orders import Order, UnusableError, order_of
+from mt5bridge.orders import Limits
 from mt5bridge.spool.identity import is_in_ids
 from mt5bridge.wire import (
     TIME_MSC_MAX,
@@ -44,13 +45,22 @@ def signal_id(
     return int.from_bytes(digest, "little") >> 1 or 1
 
 
-def as_signal(row: Mapping[str, Any], identifier: int, magic: int, valid_ms: int) -> Signal:
+def as_signal(
+    row: Mapping[str, Any],
+    identifier: int,
+    magic: int,
+    valid_ms: int,
+    says: Collection[str] = (),
+    lots_most: float = 0.0,
+) -> Signal:
     """The wire's signal of an output row; `valid_ms` where the rule says no time.
 
+    `says` and `lots_most` are as for `order_of`.
     SignalError when a number or a text does not fit.
     """
     try:
-        signal = _signal(row, identifier, magic, valid_ms)
+        order = order_of(row, valid_ms, says=says, lots_most=lots_most)
+        signal = signal_of(order, identifier, magic)
         encode(signal)  # what is journalled has to be sent
     except UnusableError as problem:
         raise SignalError(f"signal {row['stream']}: {problem.reason}") from None
@@ -58,10 +68,6 @@ def as_signal(row: Mapping[str, Any], identifier: int, magic: int, valid_ms: int
         detail = problem.detail if isinstance(problem, WireError) else problem
         raise SignalError(f"signal {row['stream']}: {detail}") from None
     return signal
-
-
-def _signal(row: Mapping[str, Any], identifier: int, magic: int, valid_ms: int) -> Signal:
-    return signal_of(order_of(row, valid_ms), identifier, magic)
 
 
 def signal_of(order: Order, identifier: int, magic: int) -> Signal:
@@ -89,4 +95,11 @@ def signal_of(order: Order, identifier: int, magic: int) -> Signal:
         target=order.target,
         stop_distance=order.stop_distance,
         target_distance=order.target_distance,
+        risk_percent=order.risk_percent,
     )
+
+
+def lots_most(limits: Limits, magic: int) -> float:
+    """What one order with a magic number may have, all limits of it together; 0: no limit."""
+    own = [one.limits for one in limits.named if one.magic == magic]
+    return min((one.lots_per_order for one in (limits, *own) if one.lots_per_order), default=0.0)

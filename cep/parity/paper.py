@@ -89,7 +89,7 @@ def order_text(signal: Signal) -> str:
     """An order as both runs know it, without its number."""
     side, wish = signal.side.name.lower(), wish_of(signal)
     kind = "" if wish.kind in (OrderKind.MARKET, OrderKind.CLOSE) else f" {wish.kind.name.lower()}"
-    names = ("price", "sl", "tp", "stop_distance", "target_distance")
+    names = ("price", "sl", "tp", "stop_distance", "target_distance", "risk_percent")
     prices = [f"{name} {value:.10g}" for name in names if (value := getattr(wish, name))]
     return (
         f"{signal.time_msc} {signal.name} {signal.symbol} {side}{kind} {wish.lots:g} lots stop "

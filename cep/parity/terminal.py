@@ -6,7 +6,7 @@ when it pleases: what it made of the orders is compared with the broker here, an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -19,10 +19,10 @@ from cep.backtest.selection import Selection, select
 from cep.backtest.sequential import sequential
 from cep.backtest.simulate import Outcome, simulate, tick_selection
 from cep.engine.native import Compiled
-from cep.live.config import MAIN, Config
+from cep.live.config import MAIN, Config, limits_of
 from cep.live.outgoing import journal_path
 from cep.live.rules import load_plan
-from cep.live.signals import SignalError, as_signal
+from cep.live.signals import SignalError, as_signal, lots_most
 from cep.parity.causes import Causes
 from cep.parity.differences import NOTHING, Difference, differing
 from cep.parity.fills import (
@@ -42,7 +42,7 @@ from cep.parity.paper import (
     shown_streams,
     spool_name,
 )
-from cep.plan.nodes import Plan
+from cep.plan.nodes import Plan, says_of
 from mt5bridge.broker import codes
 from mt5bridge.orders import Book, Entry, read_book
 from mt5bridge.records import DealKind
@@ -81,6 +81,7 @@ class _Again(NamedTuple):
     rows: list[bytes]
     signals: dict[int, Signal]
     orders: dict[int, Order]
+    says: Mapping[str, Collection[str]]
 
 
 def traded(
@@ -126,16 +127,18 @@ def _again(
     for found in sequential(rules, selection, advance):
         results.take(found)
         rows += picked(found, shown).json_lines()
-    again = _Again(rows, {}, {})
+    again = _Again(rows, {}, {}, says_of(plan))
+    most = lots_most(limits_of(config), config.signals.magic)
     spool, valid_ms = spool_name(config.spool.folder), 1000 * config.signals.valid_seconds
     for place, row in results.signals if config.signals.send else ():
         number = causes.identifier(spool, scope, row, place >> 1)
         try:
-            signal = as_signal({**row}, number, config.signals.magic, valid_ms)
+            says = again.says.get(row["stream"], ())
+            signal = as_signal({**row}, number, config.signals.magic, valid_ms, says, most)
         except SignalError:
             continue  # which the daemon has not sent either
         again.signals[number] = _named(signal, scope)
-        for one in orders([(place, row)], valid_ms)[0]:
+        for one in orders([(place, row)], valid_ms, again.says, most)[0]:
             again.orders[number] = one
     return again
 

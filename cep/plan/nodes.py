@@ -289,6 +289,8 @@ class Signal:
     source: str
     side: Literal["buy", "sell", "close", "modify", "cancel"]
     symbol: str | None = None
+    says: tuple[str, ...] = ()
+    """The attributes that the rules ask for: null in one of these could not be computed."""
 
 
 Operator = Query | Event | Complex
@@ -373,6 +375,11 @@ class Plan:
     @property
     def queries(self) -> tuple[Query, ...]:
         return tuple(op for op in self.operators if isinstance(op, Query))
+
+
+def says_of(plan: Plan) -> dict[str, tuple[str, ...]]:
+    """What each signal of a plan asks for, by its name."""
+    return {signal.name: signal.says for signal in plan.signals}
 
 
 def leaves(pattern: Pattern) -> tuple[Ref, ...]:

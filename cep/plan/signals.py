@@ -106,7 +106,7 @@ class SignalBuilder:
         named = str(symbol.value) if isinstance(symbol, Constant) else None
         sides: dict[str, Literal["buy", "sell", "close", "modify", "cancel"]]
         sides = {one: one for one in ("buy", "sell", "close", "modify", "cancel")}
-        return query, Signal(node.name.text, source.name, sides[node.side], named)
+        return query, Signal(node.name.text, source.name, sides[node.side], named, tuple(values))
 
     def _source(self, name: ast.Name) -> Stream:
         if name.text in self.catalog.events:

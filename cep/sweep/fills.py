@@ -27,6 +27,7 @@ from cep.backtest.simulate import (
 from cep.backtest.ticks import Ints, Ticks
 from cep.backtest.trading import Trading
 from cep.market import TICK_STREAM
+from cep.plan.nodes import says_of
 from cep.sweep.together import Variant
 
 CHUNK_TICKS = 1 << 13
@@ -101,7 +102,10 @@ class Fills:
     ) -> Iterator[Outcome]:
         """What came of each, in their order. `advance` is told of ticks, once for all."""
         asked = self._asked
-        wanted = [orders(one.results.signals, 1000 * asked.valid_seconds) for one in variants]
+        valid_ms = 1000 * asked.valid_seconds
+        wanted = [
+            orders(one.results.signals, valid_ms, says_of(one.results.plan)) for one in variants
+        ]
         symbols = {order.symbol for own, _ in wanted for order in own}
         ticks = tick_selection(asked.archive, asked.selection, symbols, asked.market)
         available = ticks.by_symbol()

@@ -56,6 +56,9 @@ SUNDAY = 0
 WEDNESDAY = 3
 SATURDAY = 6
 
+# An answer of our own, beside those of MetaTrader
+TOO_FAR = 3
+
 # TRADE_RETCODE_*
 RUNS = 0  # not yet answered
 REJECT = 10_006
@@ -82,6 +85,7 @@ WORKED = (PLACED, DONE, DONE_PARTIAL)
 """Answers to requests that were not refused."""
 
 TEXTS = {
+    TOO_FAR: "stop or target is farther away than half the price",
     REJECT: "not so many lots are offered",
     CANCELLED: "no lots are offered",
     PLACED: "works on",

@@ -36,12 +36,14 @@ from mt5bridge.broker.codes import (
     SELL,
     SELL_STOP_LIMIT,
     SLTP,
+    TOO_FAR,
 )
 from mt5bridge.broker.fills import FAR, new_order, offered_lots, side_of, work
 from mt5bridge.broker.find import order_row, position_in, position_row, remove_order
 from mt5bridge.broker.holdings import held
 from mt5bridge.broker.money import snapped, stepped
 from mt5bridge.broker.sessions import is_open
+from mt5bridge.broker.sizing import is_too_far, lots_at_risk
 from mt5bridge.broker.state import Record, State
 from mt5bridge.broker.ticks import side_price, watch
 
@@ -60,14 +62,21 @@ def execute(state: State, request: Record, answer: Record) -> None:
     if request["action"] == CLOSE:
         answer["retcode"] = close(state, request, answer)
     else:
+        price = 0.0
         if request["action"] in (DEAL, PENDING, SLTP, MODIFY):
-            complete(state, request)
+            price = complete(state, request)
+        if is_too_far(state, request, price):
+            answer["retcode"] = TOO_FAR
+            return
         answer["retcode"] = send(state, request, answer)
     watch(state)
 
 
-def complete(state: State, request: Record) -> None:
-    """Whole steps of lots and of prices, and stop and target as prices."""
+def complete(state: State, request: Record) -> float:
+    """Whole steps of lots and of prices, stop and target as prices, and lots by risk.
+
+    The price that these are measured from.
+    """
     symbol = state.symbols[request["symbol"]]
     request["lots"] = stepped(symbol, request["lots"])
     request["price"] = snapped(symbol, request["price"])
@@ -84,6 +93,9 @@ def complete(state: State, request: Record) -> None:
         request["sl"] = snapped(symbol, price - away * request["stop_points"])
     if request["target_points"] > 0.0:
         request["tp"] = snapped(symbol, price + away * request["target_points"])
+    if request["risk_percent"] > 0.0:
+        request["lots"] = lots_at_risk(state, request, price)
+    return float(price)
 
 
 def send(state: State, request: Record, answer: Record) -> int:

@@ -186,6 +186,8 @@ REQUEST = np.dtype(
         ("tp", "<f8"),
         ("stop_points", "<f8"),  # distances, in place of `sl` and `tp`; 0: none
         ("target_points", "<f8"),
+        ("risk_percent", "<f8"),  # of the equity that the stop costs, in place of lots; 0: none
+        ("is_priced", "<i8"),  # 1: stop and target are refused beyond half the price
     ]
 )
 

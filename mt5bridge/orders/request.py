@@ -135,7 +135,7 @@ def numbers(request: Request) -> list[tuple[str, float]]:
     """What a request says in numbers that must be finite and not negative."""
     names: tuple[str, ...] = ("lots", "stop_points", "target_points")
     if isinstance(request, SignalOrder):
-        names += ("price", "stop", "target", "stop_distance", "target_distance")
+        names += ("price", "stop", "target", "stop_distance", "target_distance", "risk_percent")
     if isinstance(request, Order):
         names = ("lots", "price", "sl", "tp", "deviation_points")
     return [(name, getattr(request, name)) for name in names]
@@ -157,6 +157,8 @@ def described(request: Request) -> str:
         if isinstance(request, SignalOrder) and request.price:
             words[1:1] = [request.kind.name.lower()]
             words += [f"at {request.price:.10g}"]
+        if isinstance(request, SignalOrder) and request.risk_percent:
+            words += [f"at a risk of {request.risk_percent:g} percent"]
         return " ".join(word for word in words if word)
     side = "" if request.side is OrderSide.NONE else request.side.name.lower()
     kind = "" if request.kind is OrderKind.MARKET else request.kind.name.lower()

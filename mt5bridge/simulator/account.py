@@ -285,7 +285,8 @@ class Account:
     def _refuse(self, wish: Wish, retcode: int) -> list[SignalResult]:
         is_late = retcode == codes.INVALID_EXPIRATION
         status = SignalStatus.EXPIRED if is_late else SignalStatus.REJECTED
-        return self._say(wish, status, retcode, codes.TEXTS[retcode])
+        told = 0 if retcode == codes.TOO_FAR else retcode  # which the server was not asked
+        return self._say(wish, status, told, codes.TEXTS[retcode])
 
     def _say(
         self,

@@ -52,6 +52,8 @@ class Wish:
     target_points: float = 0.0
     stop_distance: float = 0.0
     target_distance: float = 0.0
+    risk_percent: float = 0.0
+    is_priced: bool = False
 
     @property
     def opens(self) -> bool:
@@ -64,6 +66,8 @@ class Wish:
         if self.kind in (OrderKind.MODIFY, OrderKind.CANCEL):
             return f"{self.kind.name.lower()} {self.ticket}"
         verb = self.side.name.lower() if self.opens else "close"
+        if self.risk_percent:
+            return f"{verb} at a risk of {self.risk_percent:g} percent"
         price = f" at {self.price:g}" if self.opens and self.price else ""
         return f"{verb} {self.lots:g} lots{price}" if self.lots else f"{verb} all"
 
@@ -74,8 +78,9 @@ class Wish:
         request["action"] = _ACTIONS[self.kind]
         request["type"] = _TYPES.get((self.kind, self.side), codes.BUY)
         request["position"] = request["order"] = self.ticket
-        for name in ("lots", "price", "sl", "tp", "stop_points", "target_points"):
+        for name in ("lots", "price", "sl", "tp", "stop_points", "target_points", "risk_percent"):
             request[name] = getattr(self, name)
+        request["is_priced"] = self.is_priced
         for name in ("stop", "target"):
             if distance := getattr(self, f"{name}_distance"):
                 request[f"{name}_points"] = distance / point
@@ -109,4 +114,6 @@ def _of_signal(signal: Signal) -> Wish:
     return replace(
         found, kind=signal.kind, price=signal.price, sl=signal.stop, tp=signal.target,
         stop_distance=signal.stop_distance, target_distance=signal.target_distance,
+        risk_percent=signal.risk_percent, is_priced=True,
+        lots=signal.lots if signal.risk_percent else found.lots,
     )  # fmt: skip

@@ -304,6 +304,7 @@ class SignalOrder(Signal):
     """Daemon: a signal that says prices: those of a pending order, of stop and target.
 
     Distances are in prices, from that of execution, or from that at which a pending order waits.
+    With `risk_percent` the stop costs so much of the account's equity, and `lots` are the most.
     """
 
     TYPE: ClassVar = FrameType.SIGNAL_ORDER
@@ -313,10 +314,12 @@ class SignalOrder(Signal):
     target: F8
     stop_distance: F8
     target_distance: F8
+    risk_percent: F8
 
     def __post_init__(self) -> None:
         Signal.__post_init__(self)
         check_sizes(self.price, self.stop, self.target, self.stop_distance, self.target_distance)
+        check_sizes(self.risk_percent)
         require(self.kind in _OPENING, f"a signal's order is no {self.kind.name}")
         require(self.side is not Side.CLOSE, f"{self.kind.name} needs a side")
         is_pending = self.kind is not OrderKind.MARKET

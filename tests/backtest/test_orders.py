@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cep.account.market import Market
 from cep.account.orders import FAR, Order, UnusableError, order_of
 from cep.backtest.orders import as_requests, orders
 from cep.backtest.trading import Trading
-from mt5bridge.broker import Specification, codes
+from cep.plan import compile_rules
+from cep.plan.nodes import says_of
+from mt5bridge.broker import Specification, Terms, codes
 from tests.backtest.test_trading import as_ticks, ticks_of
 
 PLAIN = {
@@ -20,7 +24,7 @@ PLAIN = {
     "stop_points": None, "target_points": None, "valid_ms": 1_000,
 }  # fmt: skip
 PENDING = {"order": "limit", "price": 2.0}
-COMPUTED = ["price", "stop", "target", "stop_distance", "target_distance"]
+COMPUTED = ["price", "stop", "target", "stop_distance", "target_distance", "risk_percent"]
 
 
 def order(**more: Any) -> Order:
@@ -56,7 +60,32 @@ def test_a_number_that_is_no_size_makes_the_signal_unusable(name: str, value: fl
     assert reason(**{**PENDING, name: value}) == f"{name.replace('_', ' ')} {why}"
 
 
+@pytest.mark.parametrize("name", ["lots", "stop_points", "target_points", "valid_ms"])
+def test_null_is_not_said_unless_the_rule_asks_for_it(name: str) -> None:
+    """An order of lots or a stop that could not be computed is not one without them."""
+    row = {**PLAIN, name: None}
+    assert order_of(row, 60_000, says=("side",)).is_plain
+    with pytest.raises(UnusableError, match="could not be computed"):
+        order_of(row, 60_000, says=("side", name))
+
+
+def test_a_plan_tells_what_its_signals_ask_for() -> None:
+    plan = compile_rules(
+        """@app:name('x') define stream Tick (symbol string, bid double, n long);
+        define signal A on Tick[n > 1] buy bid lots stop n points for n;
+        define signal B on Tick sell 'X' risk 1 percent at limit bid stop by bid target at bid;"""
+    )
+    always = {"complex", "key", "side", "symbol"}
+    assert set(says_of(plan)["A"]) - always == {"lots", "stop_points", "valid_ms"}
+    asked = {"risk_percent", "order", "price", "stop_distance", "target"}
+    assert set(says_of(plan)["B"]) - always == asked
+
+
 def test_what_makes_no_order() -> None:
+    assert reason(risk_percent=1.0) == "risk without a stop"
+    assert reason(risk_percent=101.0, stop=1.0) == "risk is above 100 percent"
+    assert reason(side="modify", stop=1.0) == "side modify cannot be traded"
+    assert reason(valid_ms=-1) == "time is below 0"
     assert reason(symbol=None) == "no symbol"
     assert reason(order="limit") == "a limit order without a price"
     assert reason(side="hold") == "side hold cannot be traded"
@@ -97,9 +126,9 @@ def test_a_pending_order_stands_as_long_as_its_signal(side: str, kind: str, type
     assert request["expires_msc"] == asked.valid_until_msc == 1_005
 
 
-def traded(*rows: dict[str, Any]) -> Trading:
+def traded(*rows: dict[str, Any], balance: float = 0.0, **symbol: float) -> Trading:
     found, _ = orders([(10 * n, {**PLAIN, **row}) for n, row in enumerate(rows, 1)], 60_000)
-    trading = Trading(found, {"X": Specification(0.01)})
+    trading = Trading(found, {"X": Specification(0.01, **symbol)}, Market(Terms(balance=balance)))
     trading.push(as_ticks(ticks_of((2, 2), (2, 2), (1.5, 1.5), (1.75, 1.75), (2, 2))))
     return trading
 
@@ -113,6 +142,61 @@ def test_a_limit_fills_when_it_is_reached() -> None:
 def test_a_close_with_lots_closes_so_much() -> None:
     found = traded({"lots": 0.3}, {"side": "close", "lots": 0.1}, {"side": "close"})
     assert [(one.lots, one.reason) for one in found.trades] == [(0.1, "close"), (0.2, "close")]
+
+
+@pytest.mark.parametrize("more", [{"stop": 0.5}, {"stop_distance": 1.5}, {"target": 3.5}])
+def test_a_market_order_is_refused_for_a_level_too_far_away(more: dict[str, float]) -> None:
+    assert traded(more).refused == {FAR_TEXT: 1}
+    assert not traded({name: 1.8 if name == "stop" else 2.2 for name in more}).refused or (
+        "stop_distance" in more
+    )
+
+
+FAR_TEXT = codes.TEXTS[codes.TOO_FAR]
+RISK = {"risk_percent": 2.0, "stop_distance": 0.5}
+
+
+def test_lots_by_risk_lose_so_much_at_the_stop() -> None:
+    """2 % of 1,000 are 20; a lot of 10 units loses 5 at a stop 0.5 away."""
+    found = traded(RISK, balance=1_000.0, contract_size=10.0)
+    assert found.deals["volume"].tolist()[0] == 4.0
+    assert found.trades[0].reason == "stop" and found.trades[0].profit == pytest.approx(-20)
+
+
+@pytest.mark.parametrize(
+    ("symbol", "lots"),
+    [({"volume_step": 0.3}, 3.9), ({"volume_max": 1.5}, 1.5), ({"volume_min": 4.0}, 4.0)],
+)
+def test_lots_by_risk_are_rounded_down_and_limited(symbol: dict[str, float], lots: float) -> None:
+    found = traded(RISK, balance=1_000.0, contract_size=10.0, **symbol)
+    assert found.deals["volume"].tolist()[0] == lots
+
+
+def test_less_than_the_least_is_not_opened() -> None:
+    found = traded(RISK, balance=1_000.0, contract_size=10.0, volume_min=4.1)
+    assert found.refused == {"invalid volume (10014)": 1} and not len(found.deals)
+
+
+def test_lots_by_risk_are_no_more_than_a_limit_allows() -> None:
+    found = order_of({**PLAIN, **RISK}, 60_000, lots_most=0.3)
+    assert (found.lots, found.lots_wanted) == (0.3, 0.3)
+    assert order_of({**PLAIN, "lots": 2.0}, 60_000, lots_most=0.3).lots == 2.0  # the guard judges
+
+
+@given(
+    st.floats(1.0, 1e6), st.floats(0.01, 100.0), st.integers(1, 100), st.sampled_from([1, 100]),
+    st.booleans(),
+)  # fmt: skip
+def test_any_lots_by_risk(
+    balance: float, percent: float, points: int, size: int, is_sold: bool
+) -> None:
+    """The slow way: the most steps of 0.01 lots whose loss is no more than the share."""
+    row = {"risk_percent": percent, "stop_points": points, "side": "sell" if is_sold else "buy"}
+    found = traded(row, balance=balance, contract_size=float(size), volume_step=0.01)
+    budget = Fraction(balance) * Fraction(percent) / 100
+    most = budget / (Fraction(points, 100) * size)
+    dealt = Fraction(round(100 * float(found.deals["volume"][0])), 100) if len(found.deals) else 0
+    assert most - dealt + Fraction(1, 10**7) >= 0 and most - dealt < Fraction(10_002, 10**6)
 
 
 def test_what_was_not_reached_is_told() -> None:

@@ -115,6 +115,7 @@ def priced(made: list[Order], prices: dict[str, list[tuple[int, float]]]) -> lis
         if one.side != "close" and at % 3 == 0:
             more |= {"stop_points": None, "target_points": None}
             more |= {"stop": bid - side * 9 * unit, "target_distance": 7 * unit}
+            more |= {"lots": (0.0, 2.0)[at % 2], "risk_percent": 0.01} if at % 6 == 3 else {}
         found.append(replace(one, **more))
     return found
 

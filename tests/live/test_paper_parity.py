@@ -48,11 +48,12 @@ define complex Ended for each symbol as Bar within 1 sec;
 define signal Fade on Turn sell 0.10 lots stop 20 points target 20 points for 30 sec;
 define signal Back on Again buy 0.20 lots for 5 min;
 define signal Leave on Ended close for 1 hour;
+define signal Dip on Band[bid < ma - 0.00008] buy risk 0.5 percent at limit bid - 0.00003
+    stop by 0.0004 target at ma for 20 sec;
 define signal Other on Again buy 'A' 0.05 lots stop 60 points for 2 min;
 """
-STREAMS = "Dealt,Above,Below,Turn,Again,Bars,Ended,Fade,Back,Held,Filled,MineClosed,Trail".split(
-    ","
-)
+NAMES = "Dealt,Above,Below,Turn,Again,Bars,Ended,Fade,Back,Held,Filled,MineClosed,Trail,Dip"
+STREAMS = NAMES.split(",")
 MAGIC = 12
 ACCOUNT = """
 [account]

@@ -202,12 +202,12 @@ def broken_orders() -> dict[str, Broken]:
         "bad_signal_order_kind": (
             Reason.BAD_VALUE,
             "SIGNAL_ORDER that closes",
-            sealed(signal, {len(signal) - 41: 5}),
+            sealed(signal, {len(signal) - 49: 5}),
         ),
         "bad_signal_order_price": (
             Reason.BAD_VALUE,
             "SIGNAL_ORDER: a market order at a price",
-            sealed(signal, {len(signal) - 41: 0}),
+            sealed(signal, {len(signal) - 49: 0}),
         ),
         "bad_signal_order_side": (
             Reason.BAD_VALUE,
@@ -217,7 +217,7 @@ def broken_orders() -> dict[str, Broken]:
         "bad_signal_order_stop": (
             Reason.BAD_VALUE,
             "SIGNAL_ORDER with a negative stop distance",
-            sealed(signal, {len(signal) - 9: signal[-9] | 0x80}),
+            sealed(signal, {len(signal) - 17: signal[-17] | 0x80}),
         ),
     }
 

@@ -161,7 +161,7 @@ FRAMES: dict[str, tuple[str, Frame]] = {
         ),
     ),
     "signal_order": (
-        "a sell stop at 1.25 for a minute, stop 0.002 above it, target at 1.2",
+        "a sell stop at 1.25 for a minute, stop 0.002 above it, target at 1.2, at a risk of 1.5 %",
         SignalOrder(
             0xFEDCBA9876543211,
             TIME_MSC,
@@ -179,6 +179,7 @@ FRAMES: dict[str, tuple[str, Frame]] = {
             1.2,
             0.002,
             0.0,
+            1.5,
         ),
     ),
     "signal_result": (

@@ -131,10 +131,13 @@ def bodies(cls: type) -> st.SearchStrategy[Any]:
     return st.builds(cls, **arguments)
 
 
+_SIZES = ("stop", "target", "stop_distance", "target_distance", "risk_percent")
+
+
 def signal_orders(arguments: dict[str, st.SearchStrategy[Any]]) -> st.SearchStrategy[SignalOrder]:
     """Those of all kinds; only pending ones have a price."""
     arguments["side"] = st.sampled_from([Side.BUY, Side.SELL])
-    arguments |= dict.fromkeys(("stop", "target", "stop_distance", "target_distance"), _SIZE)
+    arguments |= dict.fromkeys(_SIZES, _SIZE)
     kinds = {
         OrderKind.MARKET: st.just(0.0),
         OrderKind.LIMIT: st.floats(0.1, 1e6),

@@ -6,6 +6,8 @@
 #include "RiskGuard.mqh"
 #include "StopChange.mqh"
 
+#define RISK_LOTS 100.0  // whose loss is computed: what is rounded to cents there is little
+
 // A distance in points, from points or from a distance in prices.
 double DistancePoints(const double points, const double distance, const SymbolRules &rules)
   {
@@ -23,6 +25,15 @@ void StopPrices(const OrderRequest &request, const SymbolRules &rules, const boo
    tp = target_points > 0 ? price + side * target_points : request.tp;
    sl = rules.Price(sl);
    tp = rules.Price(tp);
+  }
+
+// Whether stop or target are farther from `price` than half of it: a distance was written as a price.
+bool TooFar(const OrderRequest &request, const double price, const double sl, const double tp)
+  {
+   const bool sl_far = (sl != 0 || request.stop_distance > 0) && MathAbs(sl - price) > price / 2;
+   const bool tp_far = (tp != 0 || request.target_distance > 0) && MathAbs(tp - price) > price / 2;
+   return(request.priced && (sl_far || tp_far || request.stop_distance > price / 2
+                             || request.target_distance > price / 2));
   }
 
 // Fills entries with legs. Methods return why not, "" if all is well.
@@ -127,7 +138,8 @@ private:
       return(SizeAllowed(request.lots) && SizeAllowed(request.price) && SizeAllowed(request.sl)
              && SizeAllowed(request.tp) && SizeAllowed(request.stop_points)
              && SizeAllowed(request.target_points) && SizeAllowed(request.stop_distance)
-             && SizeAllowed(request.target_distance));
+             && SizeAllowed(request.target_distance)
+             && SizeAllowed(request.risk_percent));
      }
 
    string            TicketText(const ulong ticket) const
@@ -177,14 +189,18 @@ private:
      {
       const bool buys = target.request.side == ORDER_BUY;
       const bool pending = target.request.kind != ORDER_MARKET;
-      const double asked = target.request.lots > 0 ? target.request.lots : m_settings.default_lots;
-      const double lots = m_rules.Volume(asked);
       OrderRequest request = target.request;
       const double price = Reference(request, buys);
       double sl;
       double tp;
       StopPrices(request, m_rules, buys, price, sl, tp);
+      double asked = request.lots > 0 ? request.lots : m_settings.default_lots;
       string refusal = m_rules.DirectionRefusal(buys);
+      if(refusal == "" && TooFar(request, price, sl, tp))
+         refusal = "stop or target is farther away than half the price";
+      if(refusal == "" && request.risk_percent > 0)
+         refusal = LotsAtRisk(request, buys, price, sl, asked);
+      const double lots = m_rules.Volume(asked);
       if(refusal == "" && !IsFinite(lots))
          refusal = StringFormat("lots: %.8g asked, which is no size", asked);
       if(refusal == "" && !(IsFinite(price) && IsFinite(sl) && IsFinite(tp)))
@@ -200,6 +216,25 @@ private:
       if(refusal == "")
          Add(target, OpeningType(target.request), 0, lots);
       return(refusal);
+     }
+
+   // Lots whose loss at the stop is so many percent of the equity, the request's and the symbol's most
+   // at most; why they cannot be told, "" if they can.
+   string            LotsAtRisk(const OrderRequest &request, const bool buys, const double price,
+                                const double sl, double &lots) const
+     {
+      double profit = 0;
+      if(sl <= 0 || !OrderCalcProfit(buys ? ORDER_TYPE_BUY : ORDER_TYPE_SELL, request.symbol,
+                                     RISK_LOTS, price, sl, profit)
+         || !IsFinite(profit) || profit == 0)
+         return("what the stop costs cannot be computed, and so no lots by risk");
+      const double equity = MathMax(0, AccountInfoDouble(ACCOUNT_EQUITY));
+      lots = equity * request.risk_percent / 100 / (MathAbs(profit) / RISK_LOTS);
+      if(request.lots > 0)
+         lots = MathMin(lots, request.lots);
+      if(m_rules.VolumeMost() > 0)
+         lots = MathMin(lots, m_rules.VolumeMost());
+      return("");
      }
 
    uchar             OpeningType(const OrderRequest &request) const

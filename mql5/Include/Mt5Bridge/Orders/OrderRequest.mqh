@@ -26,6 +26,8 @@ struct OrderRequest
    double            target_points;
    double            stop_distance;
    double            target_distance;
+   double            risk_percent;
+   bool              priced;          // a rule has computed its prices
    uint              deviation_points;
    uchar             kind;
    uchar             side;
@@ -49,6 +51,8 @@ void ClearRequest(OrderRequest &request)
    request.target_points = 0;
    request.stop_distance = 0;
    request.target_distance = 0;
+   request.risk_percent = 0;
+   request.priced = false;
    request.deviation_points = 0;
    request.kind = (uchar)ORDER_MARKET;
    request.side = (uchar)ORDER_NO_SIDE;
@@ -85,6 +89,8 @@ void RequestOfSignalOrder(const SignalOrderFrame &order, OrderRequest &request)
    request.tp = order.target;
    request.stop_distance = order.stop_distance;
    request.target_distance = order.target_distance;
+   request.risk_percent = order.risk_percent;
+   request.priced = true;
   }
 
 // The request of an order.
@@ -126,10 +132,11 @@ void WriteRequest(const OrderRequest &request, ByteWriter &out)
    out.U1(request.side);
    out.Text(request.name);
    out.Text(request.symbol);
-   if(request.stop_distance == 0 && request.target_distance == 0)
+   if(!request.priced)
       return;  // as earlier versions wrote it
    out.F8(request.stop_distance);
    out.F8(request.target_distance);
+   out.F8(request.risk_percent);
   }
 
 // Reads what WriteRequest wrote.
@@ -151,8 +158,10 @@ void ReadRequest(ByteReader &source, OrderRequest &request)
    request.side = source.U1();
    request.name = source.Text();
    request.symbol = source.Text();
-   request.stop_distance = source.Left() > 0 ? source.F8() : 0;
-   request.target_distance = source.Left() > 0 ? source.F8() : 0;
+   request.priced = source.Left() > 0;
+   request.stop_distance = request.priced ? source.F8() : 0;
+   request.target_distance = request.priced ? source.F8() : 0;
+   request.risk_percent = request.priced ? source.F8() : 0;
   }
 
 // Whether two requests ask for the same thing; when they were made does not matter, nor does a
@@ -163,7 +172,8 @@ bool SameRequest(const OrderRequest &a, const OrderRequest &b)
           && (a.symbol == b.symbol || a.ticket != 0) && a.lots == b.lots && a.price == b.price
           && a.sl == b.sl && a.tp == b.tp
           && a.stop_points == b.stop_points && a.target_points == b.target_points
-          && a.stop_distance == b.stop_distance && a.target_distance == b.target_distance);
+          && a.stop_distance == b.stop_distance && a.target_distance == b.target_distance
+          && a.risk_percent == b.risk_percent);
   }
 
 // Whether a request opens or may enlarge a position.

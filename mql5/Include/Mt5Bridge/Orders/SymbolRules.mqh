@@ -58,6 +58,7 @@ public:
      }
 
    double            Point(void) const { return(m_point); }
+   double            VolumeMost(void) const { return(m_volume_max); }
    double            Ask(void) const { return(m_tick.ask); }
    double            Bid(void) const { return(m_tick.bid); }
 

@@ -66,7 +66,7 @@ bool SignalOrderAllowed(const SignalOrderFrame &order)
   {
    return(SizeAllowed(order.price) && SizeAllowed(order.stop) && SizeAllowed(order.target)
           && SizeAllowed(order.stop_distance) && SizeAllowed(order.target_distance)
-          && order.kind <= ORDER_STOP && order.signal.side != SIGNAL_CLOSE
+          && SizeAllowed(order.risk_percent) && order.kind <= ORDER_STOP && order.signal.side != SIGNAL_CLOSE
           && (order.kind != ORDER_MARKET) == (order.price > 0));
   }
 

@@ -326,6 +326,7 @@ public:
       frame.target = m_in.F8();
       frame.stop_distance = m_in.F8();
       frame.target_distance = m_in.F8();
+      frame.risk_percent = m_in.F8();
       m_in.Require(SignalAllowed(frame.signal) && SignalOrderAllowed(frame));
       return(End());
      }

@@ -262,6 +262,7 @@ public:
       out.F8(frame.target);
       out.F8(frame.stop_distance);
       out.F8(frame.target_distance);
+      out.F8(frame.risk_percent);
       End(out);
      }
 

@@ -176,7 +176,8 @@ struct SignalFrame
   };
 
 // Daemon: a signal that says prices. Distances are in prices, from that of execution, or from that at
-// which a pending order waits; `kind` is ORDER's.
+// which a pending order waits; `kind` is ORDER's. With `risk_percent` the stop costs so much of the equity,
+// and `lots` are the most.
 struct SignalOrderFrame
   {
    SignalFrame       signal;
@@ -186,6 +187,7 @@ struct SignalOrderFrame
    double            target;
    double            stop_distance;
    double            target_distance;
+   double            risk_percent;
   };
 
 // Terminal: what became of a signal or order; `lots` and `price` are those of this fill.
