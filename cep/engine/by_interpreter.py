@@ -25,7 +25,7 @@ from cep.engine.kernels.state import (
     OUT_TIME,
     Ints,
 )
-from cep.engine.layout import StreamIds
+from cep.engine.layout import StreamIds, attribute_cells, kept_cells
 from cep.engine.machine.told import Told
 from cep.engine.output_rows import OutputRows
 from cep.engine.rows import Decoder, Row, Rows
@@ -215,11 +215,14 @@ class ByInterpreter:
             case Origin.EVENT:
                 keys, *wholes = columns
             case Origin.COMPLEX:
-                keys, event, first, *own = columns
-                at, counts = _written_lists(own, lists)
+                keys, event, first, arrangements, events, *kept = columns
+                at, counts = _written_lists([arrangements, events], lists)
                 wholes = [event, first, tuple(at), tuple(counts)]
+                pairs = kept_cells(stream.schema)
+                write_cells(pairs, kept, places, ints, floats, strings, self._objects())
             case _:
-                write_cells(stream.schema, columns, places, ints, floats, strings, self._objects())
+                pairs = attribute_cells(stream.schema)
+                write_cells(pairs, columns, places, ints, floats, strings, self._objects())
                 return
         codes = np.array([strings.code(key) for key in keys], np.int64)
         ints[places, OUT_KEY] = self._key_rows(codes)

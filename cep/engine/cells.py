@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from cep.engine.kernels.scalar import NULL
 from cep.engine.kernels.state import Ints
-from cep.engine.layout import row_cells
+from cep.engine.layout import Cell
 from cep.engine.strings import Strings
-from cep.plan.types import Schema, Type
+from cep.plan.types import Attribute, Type
 
 
 def write_cells(
-    schema: Schema,
+    cells: Iterable[tuple[Attribute, Cell]],
     columns: Sequence[Sequence[Any]],
     places: Ints,
     ints: Ints,
@@ -24,8 +24,8 @@ def write_cells(
     strings: Strings,
     objects: list[Any],
 ) -> None:
-    """Put the values of rows of one stream into their cells; objects go behind `objects`."""
-    for attribute, cell, column in zip(schema.attributes, row_cells(schema), columns, strict=True):
+    """Put columns of rows of one stream into their cells; objects go behind `objects`."""
+    for (attribute, cell), column in zip(cells, columns, strict=True):
         if cell.is_float:
             floats[places, cell.column] = [_number(value, np.nan) for value in column]
         elif attribute.type is Type.STRING:

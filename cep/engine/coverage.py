@@ -58,6 +58,7 @@ def why_not_generated(plan: Plan, *, lived: bool = False) -> dict[str, str]:
     found |= {s.name: "its rows wait for their order" for s in plan.streams if s.reorder}
     if plan.playback is not None and plan.playback.idle_ms is not None:
         found[plan.name] = "time goes on by the wall's clock when no row comes"
+    found |= {one.name: "it keeps values of its events" for one in plan.complexes if one.bound}
     for operator in plan.operators:
         if isinstance(operator, Query | Event) and (why := coverage.why_not(operator)) is not None:
             found[operator.name] = why

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from cep.dropped import Reason
 from cep.engine.kernels.state import HEADER, OUT_ATTRIBUTES
 from cep.plan.change import PartId
-from cep.plan.nodes import Chained, Event, Origin, Plan, Stream
-from cep.plan.types import Schema, Type
+from cep.plan.nodes import COMPLEX_SCHEMA, Chained, Event, Origin, Plan, Stream
+from cep.plan.types import Attribute, Schema, Type
 
 Home = Literal["key", "global", "group"]
 
@@ -144,6 +144,24 @@ def row_cells(schema: Schema) -> tuple[Cell, ...]:
     return tuple(cells)
 
 
+COMPLEX_INTS = 4
+"""Number, first time, and where the lists stand: what a complex event has beside its key."""
+
+
+def attribute_cells(schema: Schema) -> tuple[tuple[Attribute, Cell], ...]:
+    """The attributes of a source or query stream, and their cells."""
+    return tuple(zip(schema.attributes, row_cells(schema), strict=True))
+
+
+def kept_cells(schema: Schema) -> tuple[tuple[Attribute, Cell], ...]:
+    """What a complex event keeps of its events, and its cells, behind those that each has."""
+    own = Schema(schema.attributes[len(COMPLEX_SCHEMA) :])
+    return tuple(
+        (attribute, replace(cell, column=cell.column + COMPLEX_INTS * (not cell.is_float)))
+        for attribute, cell in attribute_cells(own)
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Wide:
     """Streams of one schema that get rows at once: one wide row, a list of values.
@@ -226,10 +244,15 @@ def row_widths(plan: Plan) -> tuple[int, int]:
     # a wide row has one, too: where its values begin
     ints, floats = OUT_ATTRIBUTES + (5 if has_lists else 1), 1
     for stream in plan.streams:
-        if has_cells(stream):
-            cells = row_cells(stream.schema)
-            ints = max(ints, OUT_ATTRIBUTES + sum(not cell.is_float for cell in cells))
-            floats = max(floats, sum(cell.is_float for cell in cells))
+        if stream.origin is Origin.COMPLEX:
+            cells = tuple(cell for _, cell in kept_cells(stream.schema))
+        else:
+            cells = row_cells(stream.schema) if has_cells(stream) else ()
+        for cell in cells:
+            if cell.is_float:
+                floats = max(floats, cell.column + 1)
+            else:
+                ints = max(ints, cell.column + 1)
     return ints, floats
 
 

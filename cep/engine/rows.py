@@ -24,13 +24,13 @@ from cep.engine.kernels.state import (
     Floats,
     Ints,
 )
-from cep.engine.layout import Wide, is_float, row_cells
+from cep.engine.layout import Cell, Wide, attribute_cells, is_float, kept_cells, row_cells
 from cep.engine.lines import encode, encode_plain
 from cep.engine.output_rows import OutputRows, SingleRow
 from cep.engine.row_values import RowValues
 from cep.engine.strings import Strings
 from cep.plan.nodes import Origin, Plan, Stream
-from cep.plan.types import Schema, Type
+from cep.plan.types import Attribute, Schema, Type
 
 Row = dict[str, Any]
 
@@ -154,24 +154,25 @@ class Decoder:
             case Origin.EVENT:
                 return self._event(rows, places)
             case Origin.COMPLEX:
-                return self._complex(rows, places)
+                return self._complex(stream, rows, places)
             case _:
                 return self._cells(stream, rows, places)
 
     def _cells(self, stream: Stream, rows: Rows, places: Ints) -> list[list[Any]]:
-        columns = self.cells(stream.schema, rows, places)
-        types = [attribute.type for attribute in stream.schema.attributes]
+        return self._decoded(attribute_cells(stream.schema), rows, places)
+
+    def _decoded(
+        self, cells: tuple[tuple[Attribute, Cell], ...], rows: Rows, places: Ints
+    ) -> list[list[Any]]:
+        """The values of these attributes of rows."""
         return [
-            self.decoded(type_, column, rows.objects)
-            for type_, column in zip(types, columns, strict=True)
+            self.decoded(attribute.type, _column(cell, rows, places), rows.objects)
+            for attribute, cell in cells
         ]
 
     def cells(self, schema: Schema, rows: Rows, places: Ints) -> list[NDArray[Any]]:
         """The raw attributes of rows of a source or query stream."""
-        return [
-            (rows.floats if cell.is_float else rows.ints)[places, cell.column]
-            for cell in row_cells(schema)
-        ]
+        return [_column(cell, rows, places) for cell in row_cells(schema)]
 
     def decoded(self, type_: Type, column: NDArray[Any], objects: Sequence[Any]) -> list[Any]:
         """The values of a column of cells."""
@@ -197,9 +198,14 @@ class Decoder:
         number, seq = (rows.ints[places, OUT_ATTRIBUTES + i].tolist() for i in range(2))
         return [self.keys(rows, places), number, seq]
 
-    def _complex(self, rows: Rows, places: Ints) -> list[list[Any]]:
+    def _complex(self, stream: Stream, rows: Rows, places: Ints) -> list[list[Any]]:
         number, first, lists, n = (rows.ints[places, OUT_ATTRIBUTES + i].tolist() for i in range(4))
         spans = list(zip(lists, n, strict=True))
         arrangements = [rows.lists[at : at + k].tolist() for at, k in spans]
         events = [rows.lists[at + k : at + 2 * k].tolist() for at, k in spans]
-        return [self.keys(rows, places), number, first, arrangements, events]
+        kept = self._decoded(kept_cells(stream.schema), rows, places)
+        return [self.keys(rows, places), number, first, arrangements, events, *kept]
+
+
+def _column(cell: Cell, rows: Rows, places: Ints) -> NDArray[Any]:
+    return (rows.floats if cell.is_float else rows.ints)[places, cell.column]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from cep.lang import Given, ast, parse, with_magic, with_parameters
 from cep.lang.errors import Source, Span
 from cep.lang.parameters import Parameter
 from cep.plan.aggregations import AggregationBuilder
 from cep.plan.app import app_name, compat, playback
+from cep.plan.bound import BoundBuilder, with_values
+from cep.plan.bound_names import BoundNames
 from cep.plan.catalog import Catalog, build_catalog, mentioned
 from cep.plan.definitions import DefinitionBuilder
 from cep.plan.events import EventBuilder
@@ -68,18 +71,19 @@ def compile_rules(
     refuse_loops(problems, builder.built, engines, faults, queries_may=mode == "siddhi")
     problems.raise_all()
     numbers = [*catalog.by_number, *(chained.number for chained in catalog.chained)]
+    operators, chained = with_values((one for _, one in builder.built), catalog.chained)
     plan = Plan(
         name=app_name(script),
         streams=streams.all,
         engines=engines,
-        operators=tuple(operator for _, operator in builder.built),
+        operators=operators,
         tables=tuple(streams.tables.values()),
         windows=streams.windows,
         triggers=tuple(builder.definitions.triggers),
         aggregations=streams.aggregations,
         partitions=tuple(builder.partitions),
         signals=tuple(builder.signals),
-        chained=catalog.chained,
+        chained=chained,
         number_stride=_stride(numbers),
         keys=_keys(script),
         text=text,
@@ -111,6 +115,7 @@ class _Builder:
         self.queries = QueryBuilder(problems, self.streams)
         self.names = query_names(problems, script)
         self.events = EventBuilder(self.catalog, self.streams)
+        self.bound = BoundBuilder(self.catalog, self.streams, script)
         self.signal_builder = SignalBuilder(self.catalog, self.streams)
         self.partitions: list[Partition] = []
         self.signals: list[Signal] = []
@@ -177,10 +182,20 @@ class _Builder:
                 operator = self.problems.attempt(self.events.event, node)
                 self.streams.declare_stream(node.header.name, EVENT_SCHEMA, Origin.EVENT)
             case ast.ComplexDefinition():
-                self.streams.declare_stream(node.header.name, COMPLEX_SCHEMA, Origin.COMPLEX)
-                operator = self.events.complex(node)
+                operator = self._complex(node)
         if operator is not None:
             self.built.append((node, operator))
+
+    def _complex(self, node: ast.ComplexDefinition) -> Operator:
+        """A complex event, with what it keeps of its events for those who read it."""
+        kept = self.problems.attempt(self.bound.build, node)
+        schema, bound, names = kept or (COMPLEX_SCHEMA, (), BoundNames(is_broken=True))
+        self.streams.declare_stream(node.header.name, schema, Origin.COMPLEX)
+        self.streams.bound[node.header.name.text] = names
+        operator = self.events.complex(node)
+        if kept is None:
+            raise Skip
+        return replace(operator, bound=bound)
 
     def _partition(self, node: ast.Partition) -> None:
         """A partition and its queries; one query in error does not hide the others."""

@@ -62,9 +62,9 @@ class EventBuilder:
 
     def _condition(self, node: ast.EventDefinition, stream: Stream) -> Expression:
         if node.condition is not None:
-            return Checker(one_row(self.problems, stream.name, stream.schema)).condition(
-                node.condition
-            )
+            bound = self.streams.bound.get(stream.name)
+            scope = one_row(self.problems, stream.name, stream.schema, bound)
+            return Checker(scope).condition(node.condition)
         if node.every:
             return Constant(True, Type.BOOL)
         message = f"`{node.header.name.text}` has no condition that could turn true"

@@ -198,6 +198,7 @@ class Event:
     """A simple event: raised from rows of `source` on which `condition` turns (`every`: is) true.
 
     `key` is the attribute of `for each`; `opposites` is symmetric and complete in the plan.
+    `carries` are the columns of the row that complex events keep.
     """
 
     name: str
@@ -209,6 +210,7 @@ class Event:
     repeat: Repeat
     key: Column | None
     opposites: tuple[str, ...] = ()
+    carries: tuple[Column, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +221,7 @@ class Chained:
     number: int
     engine: str
     repeat: Repeat
+    carries: tuple[Column, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,8 +269,24 @@ Pattern = Leaf | Sequence | Both | Either
 
 
 @dataclass(frozen=True, slots=True)
+class Bound:
+    """A value of an event that is part of a complex event: a column of the row that raised it.
+
+    `place` counts the events of that name in the match, from the oldest (0, 1, ..) or from the
+    newest (-1, -2, ..); where there is none such, the value is null.
+    """
+
+    event: str
+    column: Column
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
 class Complex:
-    """A complex event; `key` is the attribute name of `for each`."""
+    """A complex event; `key` is the attribute name of `for each`.
+
+    `bound` are its attributes behind those that each complex event has.
+    """
 
     name: str
     number: int
@@ -276,6 +295,7 @@ class Complex:
     within_ms: int
     key: str | None = None
     forbid: tuple[Ref, ...] = ()
+    bound: tuple[Bound, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

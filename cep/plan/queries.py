@@ -23,10 +23,11 @@ from cep.plan.query import (
     Query,
     StreamInput,
 )
-from cep.plan.scope import Place, Scope
+from cep.plan.scope import Scope, one_row
 from cep.plan.selection import Selected, SelectionBuilder
 from cep.plan.steps import Holder, Insert, schema_of
 from cep.plan.streams import Known, Streams, holder_of, made_by
+from cep.plan.types import Schema
 
 Built = list[tuple[ast.Query, Query]]
 
@@ -101,10 +102,15 @@ class QueryBuilder:
             hint = "join a stream with it, or ask it with an on-demand query"
             raise self.problems.error(source.stream.span, message, hint)
         builder = InputBuilder(self.problems, self.streams)
-        built = builder.stream(source, known)
-        need_whole(builder)
         name = source.marker + source.stream.text
-        return built, Scope(self.problems, (Place(name, built.schema),))
+        bound = self.streams.bound.get(name)
+
+        def scope(schema: Schema) -> Scope:
+            return one_row(self.problems, name, schema, bound)
+
+        built = builder.stream(source, known, scope)
+        need_whole(builder)
+        return built, scope(built.schema)
 
     def _declare_expired(self, node: ast.Query, expired: ExpiredPartials) -> None:
         """The stream of partial matches that ran out of time."""

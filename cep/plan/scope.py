@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from cep.lang import ast
 from cep.lang.errors import listing, suggestion
 from cep.plan import habits
+from cep.plan.bound_names import BoundNames
 from cep.plan.expressions import TABLE_SLOT, Collected, Column, Constant, Expression, Output
 from cep.plan.problems import Problems, with_article
 from cep.plan.types import Schema, Type
@@ -38,7 +39,8 @@ class Scope:
     A bare attribute belongs to `own` where there is one (the state of a filter, the row of `set`),
     else to any place; then it must not be in two. `outputs` are the selected attributes, which
     come first in `having`, `on` and `set`. In a state's filter rows are the newest unless
-    indexed; elsewhere a counted state without index is the list of its values.
+    indexed; elsewhere a counted state without index is the list of its values. `bound` says what
+    a complex event, the only place then, has of its events.
     """
 
     problems: Problems
@@ -46,6 +48,7 @@ class Scope:
     own: Place | None = None
     outputs: Schema | None = None
     in_filter: bool = False
+    bound: BoundNames | None = None
 
     def with_outputs(self, outputs: Schema) -> Scope:
         """The same rows, seen behind the selection."""
@@ -57,6 +60,8 @@ class Scope:
 
     def attribute(self, node: ast.Reference) -> Expression:
         """The attribute a reference names; raises for none, and for several."""
+        if self.bound is not None and (position := self.bound.position(node)) is not None:
+            return self.places[0].column(self.places[0].schema.names[position])
         if node.stream is None:
             return self._bare(node)
         place = self._place(node.stream, node.marker)
@@ -151,9 +156,11 @@ class Scope:
         return self.problems.error(node.name.span, message, hint)
 
 
-def one_row(problems: Problems, name: str, schema: Schema) -> Scope:
+def one_row(
+    problems: Problems, name: str, schema: Schema, bound: BoundNames | None = None
+) -> Scope:
     """The scope of a statement over one stream."""
-    return Scope(problems, (Place(name, schema),))
+    return Scope(problems, (Place(name, schema),), bound=bound)
 
 
 def is_list(expression: Expression) -> bool:

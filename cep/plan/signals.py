@@ -16,7 +16,7 @@ from cep.plan.levels import LevelKind, level_kind
 from cep.plan.nodes import Origin, Signal, Stream
 from cep.plan.problems import Problems
 from cep.plan.query import Query, StreamInput
-from cep.plan.scope import one_row
+from cep.plan.scope import Scope, one_row
 from cep.plan.steps import Filter, Insert, Projection, selecting
 from cep.plan.streams import Streams
 from cep.plan.types import Schema, Type
@@ -89,7 +89,7 @@ class SignalBuilder:
         self._check_clauses(node)
         source = self._source(node.source)
         symbol = self._symbol(node, source)
-        checker = Checker(one_row(self.problems, source.name, source.schema))
+        checker = Checker(self._scope(source))
         values = dict(self._values(checker, node, source, symbol))
         filters = () if node.condition is None else (Filter(checker.condition(node.condition)),)
         target = self.streams.find_stream(node.name)
@@ -114,6 +114,10 @@ class SignalBuilder:
             hint = f"define a complex event of it: `define complex X as {name.text} within 1 sec;`"
             raise self.problems.error(name.span, message, hint)
         return self.streams.find_stream(name)
+
+    def _scope(self, source: Stream) -> Scope:
+        bound = self.streams.bound.get(source.name)
+        return one_row(self.problems, source.name, source.schema, bound)
 
     def _symbol(self, node: ast.SignalDefinition, source: Stream) -> Expression:
         """What is traded: the symbol that is named, else the key or the symbol of the source."""

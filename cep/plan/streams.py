@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from cep.lang import ast
 from cep.lang.errors import listing, suggestion
+from cep.plan.bound_names import BoundNames
 from cep.plan.envelope import need_own_names
 from cep.plan.kinds import noun_of, unknown
 from cep.plan.nodes import Aggregation, NamedWindow, Origin, Stream, Table
@@ -35,13 +36,15 @@ class Streams:
     """Streams, tables, windows and aggregations by name.
 
     A broken one is known by name only, so that it is reported once. `partition` is the one being
-    read; its inner streams are called `partition#stream`.
+    read; its inner streams are called `partition#stream`. `bound` are the names by which readers
+    of complex events call what these keep of their events.
     """
 
     def __init__(self, problems: Problems, script: ast.Script) -> None:
         self.problems = problems
         self.partition: str | None = None
         self.tables: dict[str, Table] = {}
+        self.bound: dict[str, BoundNames] = {}
         self._known: dict[str, Known | None] = {}
         self._produced = _produced(script)
 
@@ -80,6 +83,13 @@ class Streams:
         if found is None:
             raise Skip
         return found
+
+    def known(self, name: str) -> Stream | None:
+        """The stream of that name, if it stands above; skips where that is in error."""
+        found = self._known.get(name)
+        if found is None and name in self._known:
+            raise Skip
+        return found if isinstance(found, Stream) else None
 
     def find_stream(self, name: ast.Name) -> Stream:
         """The stream to read, where nothing else can be read."""

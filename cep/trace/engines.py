@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from cep.interpreter.events import Queued
 from cep.interpreter.interpreter import Interpreter
-from cep.plan.nodes import Engine, Event, Plan, Repeat
+from cep.plan.nodes import COMPLEX_SCHEMA, Engine, Event, Plan, Repeat
 from cep.plan.text import duration_text
 from cep.trace.arrivals import Came, watch
 from cep.trace.binding import Binding, Moment, identity_of, name_text, queued_text
@@ -137,7 +137,7 @@ class Engines:
         found: Found = {}
         for name, row in rows:
             if name in names:
-                key, _, _, _, events = row.values
+                key, _, _, _, events = row.values[: len(COMPLEX_SCHEMA)]
                 found[name, key, events[-1]] = events
         return found
 

@@ -14,14 +14,14 @@ from cep.engine.kernels.state import OUT_CLOCK, OUT_KEY, OUT_ORDER, OUT_STREAM, 
 from cep.engine.native import Compiled, Run
 from cep.engine.output_rows import OutputRows
 from cep.plan.expressions import Logical
-from cep.plan.nodes import Chained, Event, Origin, Plan
+from cep.plan.nodes import COMPLEX_SCHEMA, Chained, Complex, Event, Origin, Plan
 from tests.reference.binder import Arrival
 from tests.reference.engine import Reference
 from tests.reference.expressions import Value
 
 Raise = tuple[Event, str | None, int, int]
 """An event, its key and its time, and the clock at its record, negated if that is late."""
-MADE = (Origin.EVENT, Origin.COMPLEX, Origin.SIGNAL)
+MADE = (Origin.EVENT, Origin.COMPLEX)
 
 
 class RecordingReference(Reference):
@@ -42,18 +42,26 @@ class RecordingReference(Reference):
 
 
 def on_source_rows(plan: Plan) -> Plan:
-    """The plan with every event raised straight from the source, no query in between."""
+    """The plan with every event raised straight from the source, no query in between, and without
+    what complex events keep of their events.
+    """
     operators = []
     for operator in plan.operators:
+        if isinstance(operator, Complex):
+            operator = replace(operator, bound=())
         if isinstance(operator, Event) and operator.source != "S":
             assert isinstance(operator.condition, Logical)
             operator = replace(operator, source="S", condition=operator.condition.left)
         operators.append(operator)
-    return replace(plan, operators=tuple(operators))
+    streams = tuple(
+        replace(one, schema=COMPLEX_SCHEMA) if one.origin is Origin.COMPLEX else one
+        for one in plan.streams
+    )
+    return replace(plan, operators=tuple(operators), streams=streams)
 
 
 class BinderOnly:
-    """Engines, complex events and signals of a plan, with Numba."""
+    """Engines and complex events of a plan, with Numba."""
 
     def __init__(self, plan: Plan) -> None:
         rules = Compiled(plan, jit=False).generated

@@ -22,7 +22,6 @@ from cep.plan.nodes import (
     Ref,
     Repeat,
     Sequence,
-    Signal,
     leaves,
 )
 from cep.plan.signals import ATTRIBUTES
@@ -113,7 +112,10 @@ def test_numbers_keys_and_chain(band: Plan) -> None:
 
 def test_name_text_and_signal(band: Plan) -> None:
     assert (band.name, band.compat, band.text) == ("band-reversal", "", BAND.read_text())
-    assert band.signals == (Signal("Fade", "BroadReversal", "sell", "MSFT"),)
+    (signal,) = band.signals
+    assert (signal.name, signal.source) == ("Fade", "BroadReversal")
+    assert (signal.side, signal.symbol) == ("sell", "MSFT")
+    assert {"lots", "stop_points", "target_points"} <= {*signal.says}
     says = said(band, "Fade")
     assert says["lots"] == Constant(0.1, Type.DOUBLE)
     points = [says["stop_points"], says["target_points"]]

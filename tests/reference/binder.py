@@ -12,13 +12,15 @@ from dataclasses import dataclass, field
 
 from cep.plan.nodes import Complex, Engine, Plan, Ref, Repeat
 from tests.reference.arrangements import Arrangement, Number, arrangements
+from tests.reference.expressions import Value
 
 
 @dataclass(frozen=True)
 class Arrival:
     """A raised simple event, or a complex event handed to a chained engine.
 
-    `clock_msc` is what the clock of its key shows; `is_late` is that of the record it follows from.
+    `clock_msc` is what the clock of its key shows; `is_late` is that of the record it follows from;
+    `values` are what it carries of the row.
     """
 
     name: str
@@ -28,6 +30,7 @@ class Arrival:
     repeat: Repeat
     clock_msc: float = -math.inf
     is_late: bool = False
+    values: tuple[Value, ...] = ()
 
     @property
     def identity(self) -> Number:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from cep.plan.clocks import clocks
-from cep.plan.nodes import Chained, Complex, Event, Plan
+from cep.plan.nodes import Bound, Chained, Complex, Event, Plan
 from cep.plan.query import Query
 from cep.plan.separable import separability
 from tests.reference.binder import Arrival, Binder, Found, Queued
@@ -191,23 +191,29 @@ class Reference:
         was_true = self.was_true.get((event.name, key), False)
         self.was_true[event.name, key] = is_true
         if is_true and (event.every or not was_true):
-            self._raise(event, key, row.time_msc)
+            self._raise(event, key, row)
 
-    def _raise(self, event: Event, key: str | None, time_msc: int) -> None:
-        number = self._number(event, key)
+    def _raise(self, event: Event, key: str | None, row: Row) -> None:
         clock_msc = self._clock_msc("event", event.name, key)
-        arrival = Arrival(event.name, key, number, time_msc, event.repeat, clock_msc, self.is_late)
-        self._enter(event, arrival)
+        self._enter(event, self._arrival(event, event.name, key, row, clock_msc))
+
+    def _arrival(
+        self, definition: Event | Chained, name: str, key: str | None, row: Row, clock_msc: float
+    ) -> Arrival:
+        number = self._number(definition, key)
+        values = tuple(row.values[column.position] for column in definition.carries)
+        return Arrival(
+            name, key, number, row.time_msc, definition.repeat, clock_msc, self.is_late, values
+        )
 
     def _chain(self, chained: Chained, row: Row) -> None:
         """Rule 14: a complex event becomes a simple event of the next engine."""
         key = row.values[0]
         assert key is None or isinstance(key, str)
-        number, name = self._number(chained, key), chained.complex
+        name = chained.complex
         upper = next(found.engine for found in self.plan.complexes if found.name == name)
         clock_msc = self._clock_msc("engine", upper, key)
-        arrival = Arrival(name, key, number, row.time_msc, chained.repeat, clock_msc, self.is_late)
-        self._enter(chained, arrival)
+        self._enter(chained, self._arrival(chained, name, key, row, clock_msc))
 
     # The engines
 
@@ -236,8 +242,22 @@ class Reference:
         arrangement: Value = [event.number for event in events]
         seqs: Value = [queued.seq for queued in found.bound]
         number = self._number(found.complex, found.key)
-        values = (found.key, number, events[0].time_msc, arrangement, seqs)
+        kept = [self._kept(found.complex, one, events) for one in found.complex.bound]
+        values = (found.key, number, events[0].time_msc, arrangement, seqs, *kept)
         return Row(found.complex.name, events[-1].time_msc, values)
+
+    def _kept(self, found: Complex, bound: Bound, events: list[Arrival]) -> Value:
+        """What a complex event keeps of one of its events."""
+        definitions = [*self.plan.events, *self.plan.chained]
+        carries = next(
+            one.carries
+            for one in definitions
+            if (one.name if isinstance(one, Event) else one.complex, one.engine)
+            == (bound.event, found.engine)
+        )
+        values = dict(enumerate(one for one in events if one.name == bound.event))
+        place = bound.place if bound.place >= 0 else len(values) + bound.place
+        return values[place].values[carries.index(bound.column)] if place in values else None
 
 
 def _event_row(entered: Queued) -> Row:

@@ -18,6 +18,7 @@ from cep.plan.expressions import (
 )
 from cep.plan.nodes import (
     Both,
+    Bound,
     Chained,
     Complex,
     Either,
@@ -65,10 +66,12 @@ def rule_sets(draw: st.DrawFn) -> Plan:
     engines = [draw(_engines("Main", ()))]
     if draw(st.booleans()):
         engines.append(draw(_engines("Next", ("Main",))))
+    keeps = draw(st.integers(0, 2)) == 2
     for engine, style in zip(engines, styles, strict=False):
         own = draw(_own_events(engine, style, len(events)))
         upstream = [one for one in complexes if one.engine in engine.upstream]
         found = draw(_complexes(engine, [*own, *upstream], style))
+        found = [draw(_keeping(one, upstream)) for one in found] if keeps else found
         events, complexes, operators = events + own, complexes + found, [*operators, *own, *found]
     return draw(_finished(engines, [*operators, *draw(_signals(complexes))]))
 
@@ -159,6 +162,22 @@ def _complexes(
             )
         )
     return found
+
+
+@st.composite
+def _keeping(draw: st.DrawFn, found: Complex, upstream: Collection[Complex]) -> Complex:
+    """The complex event with values that it keeps of its events."""
+    chained = {one.name for one in upstream}
+
+    def columns(event: str) -> list[Column]:
+        first = Column(2, "first_msc", Type.LONG)
+        return [NUMBER, first, KEY] if event in chained else [N, SYMBOL]
+
+    names = sorted({ref.event for ref in leaves(found.pattern)})
+    pairs = [(name, column) for name in names for column in columns(name)]
+    chosen = draw(st.lists(st.sampled_from(pairs), max_size=3))
+    places = st.sampled_from([-1, -1, 0, 1, -2])
+    return replace(found, bound=tuple(Bound(*pair, draw(places)) for pair in chosen))
 
 
 def _refs(part: Event | Complex, is_keyed: bool, style: str) -> list[Ref]:

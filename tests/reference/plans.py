@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, TypeGuard
 
+from cep.plan.bound import with_values
 from cep.plan.expressions import Column, Comparison, Constant, Expression
 from cep.plan.nodes import (
     COMPLEX_SCHEMA,
@@ -29,7 +30,7 @@ from cep.plan.nodes import (
 )
 from cep.plan.query import Query, StreamInput
 from cep.plan.steps import Filter, Insert, Window, schema_of, selecting
-from cep.plan.types import Schema, Type
+from cep.plan.types import Attribute, Schema, Type
 from tests.reference.engine import Reference
 from tests.reference.expressions import Value
 
@@ -88,13 +89,14 @@ def plan(
     streams: Iterable[Stream] = (SOURCE,),
 ) -> Plan:
     """A whole plan; streams of events, complex events and signals are added."""
+    operators, chained = with_values(operators, chained)
     made = [one for operator in operators if (one := stream_of(operator)) is not None]
     whole = Plan(
         "by hand",
         (*streams, *made),
         operators,
         tuple(engines),
-        chained=tuple(chained),
+        chained=chained,
         signals=tuple(map(_what_for, filter(is_signal, operators))),
         number_stride=STRIDE,
         keys=constant_keys(operators),
@@ -120,7 +122,9 @@ def stream_of(operator: Operator) -> Stream | None:
     if isinstance(operator, Event):
         return Stream(operator.name, EVENT_SCHEMA, Origin.EVENT)
     if isinstance(operator, Complex):
-        return Stream(operator.name, COMPLEX_SCHEMA, Origin.COMPLEX)
+        kept = (Attribute(f"kept{n}", one.column.type) for n, one in enumerate(operator.bound))
+        schema = Schema((*COMPLEX_SCHEMA.attributes, *kept))
+        return Stream(operator.name, schema, Origin.COMPLEX)
     if is_signal(operator):
         return Stream(operator.name, schema_of(operator.projection), Origin.SIGNAL)
     return None
@@ -128,7 +132,8 @@ def stream_of(operator: Operator) -> Stream | None:
 
 def is_signal(operator: Operator) -> TypeGuard[Query]:
     """Whether a query is that of a signal, which has the name of its stream."""
-    return isinstance(operator, Query) and operator.target == operator.name
+    names = dict(operator.projection) if isinstance(operator, Query) else {}
+    return {"complex", "side", "symbol"} <= names.keys() and operator.name == operator.target
 
 
 def _what_for(signal: Query) -> Signal:

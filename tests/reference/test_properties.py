@@ -27,7 +27,9 @@ from tests.reference.generate_rows import SourceRow, cases
 Rows = list[dict[str, Value]]
 
 FEW = settings(
-    max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=examples(100),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
 DOUBLES = st.lists(st.floats(-1e300, 1e300), min_size=1, max_size=8)
 

@@ -17,6 +17,7 @@ from cep.engine.kernels.scalar import NULL
 from cep.engine.machine.carried_queues import carry_queues
 from cep.engine.machine.events import RUN
 from cep.engine.machine.homes import Before
+from cep.engine.machine.kernels.handed import WAITING_WIDTH
 from cep.engine.machine.kernels.keyed import KEYED_KEYS, OF_HOME
 from cep.engine.machine.kernels.memory import release
 from cep.engine.machine.kernels.partitions import (
@@ -54,6 +55,7 @@ from cep.engine.machine.kernels.words import (
     OP,
     PASSED,
     RANK,
+    RING,
     RING_AT,
     RING_HEAD,
     RING_ROOM,
@@ -123,6 +125,7 @@ def go_on(old: MachineRun, new: MachineRun, change: Change, before: Before, orde
     carry_queues(old.program, new.program, new.memory, change)
     for partition in new.program.parts.homes:
         change_over.lengthen(partition)
+    change_over.begin_waiting()
     change_over.take_clocks()
     for heap in change_over.heaps():
         change_over.take_timers(heap)
@@ -220,6 +223,18 @@ class _ChangeOver:
         for at in range(first, first + room):
             if self._i[at]:
                 yield at
+
+    def begin_waiting(self) -> None:
+        """What waits to be handed over takes other words where other values are kept; between
+        records nothing does.
+        """
+        for before, node in self._nodes.items():
+            is_other = self._part_of[node] == RUN and (
+                self._old.words[before + WAITING_WIDTH] != self._new.words[node + WAITING_WIDTH]
+            )
+            if is_other:
+                ring = int(self._i[HOME]) + int(self._new.words[node + STATE])
+                self._i[ring : ring + RING] = 0
 
     def take_clocks(self) -> None:
         """Clocks of the same sources stay what they are; those of others stand where these have

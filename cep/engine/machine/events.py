@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 
 from cep.dropped import Reason
 from cep.engine.kernels.scalar import NULL
+from cep.engine.layout import is_float
 from cep.engine.machine.expressions import Unsupported
 from cep.engine.machine.kernels.found import NEVER, OF_ANY_KEY, OF_ITS_KEY
-from cep.engine.machine.kernels.handed import HAND_OVER_STATE
+from cep.engine.machine.kernels.handed import HAND_OVER_STATE, WAITING
 from cep.engine.machine.kernels.queues import ALLOW, QUEUE, REFRESH, REJECT
 from cep.engine.machine.kernels.search import NAMED_KEY, NO_KEY, OWN_KEY
 from cep.engine.machine.kernels.slots import SLOTS
@@ -21,6 +22,7 @@ from cep.plan.change import PartId, chained_part, operator_part
 from cep.plan.expressions import Column, Constant
 from cep.plan.nodes import (
     Both,
+    Bound,
     Chained,
     Complex,
     Either,
@@ -106,7 +108,8 @@ class EventNodes:
             slots = builder.home.take(SLOTS)
             builder.know_slots((slots, plan.number_stride, len(keys), *keys))
             state = builder.home.take(HAND_OVER_STATE)
-            self._hands_over = builder.node(HAND_OVER, 0, 0, 0, state, 0)
+            width = WAITING + max((len(found.bound) for found in plan.complexes), default=0)
+            self._hands_over = builder.node(HAND_OVER, 0, 0, 0, state, 0, width)
         for engine in plan.engines:
             with builder.writing(("engine", engine.name)):
                 self._engines[engine.name] = self._engine(engine)
@@ -135,9 +138,11 @@ class EventNodes:
         ends = any(self._ends(found, name) != NEVER for found in complexes)
         listed = builder.block(opposites)
         counted = [builder.counter(part, reason) for reason in reasons]
-        return builder.block(
-            (REPEATS[one.repeat], one.number, len(opposites), listed, *counted, int(ends))
-        )
+        carried = builder.block(VALUES + column.position for column in one.carries)
+        return builder.block((
+            REPEATS[one.repeat], one.number, len(opposites), listed, *counted, int(ends),
+            len(one.carries), carried,
+        ))  # fmt: skip
 
     def _ends(self, found: Complex, name: str) -> int:
         """How an event of a definition may complete a complex event, whatever went before."""
@@ -167,7 +172,18 @@ class EventNodes:
             builder.block(word for both in masks for word in both),
             len(refs), builder.block(named), len(pattern.after), len(found.forbid),
             len(pattern.absences), builder.block(absences), full, builder.block(ends),
+            len(found.bound),
+            builder.block(word for one in found.bound for word in self._kept(found, one, numbers)),
         ))  # fmt: skip
+
+    def _kept(
+        self, found: Complex, bound: Bound, numbers: dict[str, int]
+    ) -> tuple[int, int, int, int]:
+        """A value that a complex event keeps; see `kernels.found`."""
+        of = definitions_in(self.plan, found.engine)[numbers[bound.event]]
+        null = float("nan") if is_float(bound.column.type) else NULL
+        word = of.carries.index(bound.column)
+        return numbers[bound.event], bound.place, word, self.builder.cell(null)
 
     def _ref(self, ref: Ref, numbers: dict[str, int]) -> tuple[int, int, int]:
         if not self._is_keyed[ref.event]:

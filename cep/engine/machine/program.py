@@ -12,7 +12,7 @@ import numpy as np
 from cep.clocks import NEVER_LATE
 from cep.dropped import Reason
 from cep.engine.kernels.state import OUT_ATTRIBUTES, OUT_KEY
-from cep.engine.layout import row_cells
+from cep.engine.layout import COMPLEX_INTS, kept_cells, row_cells
 from cep.engine.machine.clocks import ClockTable
 from cep.engine.machine.dispatch import ROW, Word, fused
 from cep.engine.machine.expressions import (
@@ -60,7 +60,7 @@ from cep.engine.machine.readers import Asked, index_of
 from cep.plan.change import PartId
 from cep.plan.clocks import clocks
 from cep.plan.expressions import Expression
-from cep.plan.nodes import Origin, Plan
+from cep.plan.nodes import EVENT_SCHEMA, Origin, Plan
 from cep.plan.types import Schema, Type
 from cep.plan.uuid_names import uuid_names
 
@@ -377,7 +377,11 @@ class Builder:
         origin, ints = self.plan.stream(name).origin, self.widths[0]
         if origin in (Origin.EVENT, Origin.COMPLEX):
             self._keyed.append(number)
-            return [OUT_KEY, *range(OUT_ATTRIBUTES, OUT_ATTRIBUTES + len(schema) - 1)]
+            own = range(OUT_ATTRIBUTES, OUT_ATTRIBUTES + len(EVENT_SCHEMA) - 1)
+            if origin is Origin.EVENT:
+                return [OUT_KEY, *own]
+            kept = [cell.column + ints * cell.is_float for _, cell in kept_cells(schema)]
+            return [OUT_KEY, *range(OUT_ATTRIBUTES, OUT_ATTRIBUTES + COMPLEX_INTS), *kept]
         return [cell.column + (ints if cell.is_float else 0) for cell in row_cells(schema)]
 
     def stream(

@@ -18,11 +18,11 @@ def carried(state: Any, engine: Engine, change: Change) -> Any:
     kept = {name for name in complexes if ("complex", name) in change.kept}
     begun = [name for name in complexes if name not in kept]
     events = []
-    for name, key, at_ms, seq, bound, closed in state["events"]:
+    for name, key, at_ms, seq, bound, closed, *values in state["events"]:
         if _goes_on(name, engine, change):
             still_bound = [pair for pair in bound if pair[0] in kept]
             still_closed = [one for one in closed if one in kept]
-            events.append([name, key, at_ms, seq, still_bound, [*still_closed, *begun]])
+            events.append([name, key, at_ms, seq, still_bound, [*still_closed, *begun], *values])
     return {**state, "events": events}
 
 

@@ -12,7 +12,7 @@ from cep.interpreter.events.keys import KeySlots
 from cep.interpreter.events.queue import Arrival, Key, Queue, Queued
 from cep.interpreter.rows import Row
 from cep.plan.change import chained_part, operator_part
-from cep.plan.nodes import Chained, Complex, Engine, Event, Plan
+from cep.plan.nodes import Bound, Chained, Complex, Engine, Event, Plan
 
 Arrived = Callable[[Event | Chained, Arrival], None]
 """Told of an event that has come to an engine, which is in its queue now unless it was dropped."""
@@ -40,6 +40,8 @@ class RunningEngine:
         self._complexes = [found for found in plan.complexes if found.engine == engine.name]
         self._numbers = {one.name: one.number for one in plan.events}
         self._numbers |= {c.complex: c.number for c in plan.chained if c.engine == engine.name}
+        self._carried = {one.name: one.carries for one in plan.events}
+        self._carried |= {c.complex: c.carries for c in plan.chained if c.engine == engine.name}
         self._clock_of = context.clock_of
         self._has_key = {event.name: event.key is not None for event in plan.events}
         self._has_key |= {found.name: found.key is not None for found in plan.complexes}
@@ -51,14 +53,15 @@ class RunningEngine:
         clock = clocks.common(clock_of.sources) if key is None else clocks.of_key(clock_of, key)
         return clock.now_ms
 
-    def arrive(self, definition: Event | Chained, key: Key, clock_ms: int | None) -> None:
-        """Take an event in, at the time of what is under way, by what its clock shows; put out what
-        comes of it.
+    def arrive(self, definition: Event | Chained, key: Key, clock_ms: int | None, row: Row) -> None:
+        """Take an event in that a row raises, at the time of what is under way, by what its clock
+        shows; put out what comes of it.
         """
         cause = self._shared.cause
         name = definition.name if isinstance(definition, Event) else definition.complex
         now_ms = cause.at_ms if clock_ms is None else clock_ms
-        arrival = Arrival(name, key, cause.at_ms, now_ms, definition.repeat, cause.is_late)
+        values = tuple(row.values[column.position] for column in definition.carries)
+        arrival = Arrival(name, key, cause.at_ms, now_ms, definition.repeat, cause.is_late, values)
         made = self._made(definition, self.queue.admit(arrival))
         if self.arrived is not None:
             self.arrived(definition, arrival)
@@ -93,8 +96,16 @@ class RunningEngine:
             match[0].at_ms,
             [self._number(queued) for queued in match],
             [queued.seq for queued in match],
+            *(self._kept(bound, match) for bound in found.bound),
         ]
         return self._shared.streams[found.name], Row(match[-1].at_ms, values)
+
+    def _kept(self, bound: Bound, match: Match) -> Any:
+        """What a complex event keeps of one of its events; None where it has none such."""
+        events = [queued for queued in match if queued.name == bound.event]
+        if not -len(events) <= bound.place < len(events):
+            return None
+        return events[bound.place].values[self._carried[bound.event].index(bound.column)]
 
     def _number(self, queued: Queued) -> int:
         return self._keys.number(self._numbers[queued.name], queued.key)

@@ -17,7 +17,8 @@ Key = str | None
 class Arrival:
     """An event that wants to enter: raised, or handed over by another engine.
 
-    `at_ms` is the time of what caused it, `clock_ms` what the clock of its key shows then.
+    `at_ms` is the time of what caused it, `clock_ms` what the clock of its key shows then, `values`
+    what it carries.
     """
 
     name: str
@@ -26,6 +27,7 @@ class Arrival:
     clock_ms: int
     repeat: Repeat
     is_late: bool
+    values: tuple[Any, ...] = ()
 
 
 @dataclass(slots=True, eq=False)
@@ -40,6 +42,7 @@ class Queued:
     seq: int
     bound: list[tuple[str, Key]] = field(default_factory=list)
     closed: list[str] = field(default_factory=list)
+    values: tuple[Any, ...] = ()
 
     def is_of(self, name: str, key: Key) -> bool:
         """Whether it has that number: numbers are unique per definition and key."""
@@ -117,7 +120,7 @@ class Queue:
     def _enter(self, event: Arrival) -> Queued:
         """5: at the end, whatever its time; 18: with the next number of this engine."""
         self.entered += 1
-        queued = Queued(event.name, event.key, event.at_ms, self.entered)
+        queued = Queued(event.name, event.key, event.at_ms, self.entered, values=event.values)
         self.events.append(queued)
         return queued
 
@@ -129,12 +132,14 @@ class Queue:
             self.events = [one for one in self.events if one not in leaving]
 
     def state(self) -> Any:
-        events = [[q.name, q.key, q.at_ms, q.seq, q.bound, q.closed] for q in self.events]
+        events = [
+            [q.name, q.key, q.at_ms, q.seq, q.bound, q.closed, *q.values] for q in self.events
+        ]
         return {"entered": self.entered, "events": events}
 
     def restore(self, state: Any) -> None:
         self.entered = state["entered"]
         self.events = [
-            Queued(name, key, at_ms, seq, [(found, of) for found, of in bound], list(closed))
-            for name, key, at_ms, seq, bound, closed in state["events"]
+            Queued(name, key, at_ms, seq, [(f, of) for f, of in bound], list(closed), tuple(values))
+            for name, key, at_ms, seq, bound, closed, *values in state["events"]
         ]

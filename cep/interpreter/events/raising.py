@@ -38,7 +38,7 @@ class RunningEvent:
                 continue
             if self._is_raised(row, key):
                 clock_ms = self._clocks.of_key(self._clock_of, key).now_ms
-                self._engine.arrive(self.event, key, clock_ms)
+                self._engine.arrive(self.event, key, clock_ms, row)
 
     def _key(self, row: Row) -> Key:
         key = None if self.event.key is None else row.values[self.event.key.position]

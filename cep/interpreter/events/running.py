@@ -59,7 +59,7 @@ class RunningEvents:
         """14: complex events are simple events of the next engine."""
         for row in chunk:
             key = row.values[0]
-            self._engines[chained.engine].arrive(chained, key, upper.clock_ms(key))
+            self._engines[chained.engine].arrive(chained, key, upper.clock_ms(key), row)
 
     def _place(self, kind: str, name: str) -> Context:
         return Context(self._shared).within(kind).within(name).going_by(kind, name)

@@ -1,4 +1,4 @@
-"""Simple events raised from rows, complex events that enter the next engine, and signals."""
+"""Simple events raised from rows, and complex events that enter the next engine."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from cep.engine.machine.kernels.queues import (
     KEY_CODE,
     WAS_TRUE,
     admitted,
+    carried_room,
+    carry,
     definition_of,
     enough,
     key_opened,
@@ -27,16 +29,11 @@ from cep.engine.machine.kernels.words import (
     AT,
     CHUNK,
     COUNT,
-    CURRENT,
     CURSOR,
     HOME,
-    KIND,
-    NEXT,
     NODE,
     NOW,
-    TIME,
     VALUES,
-    WIDER,
     WIDTH,
     WORK_TOP,
     Floats,
@@ -44,13 +41,10 @@ from cep.engine.machine.kernels.words import (
 )
 from cep.engine.machine.kernels.work import (
     frame_room,
-    hand_on,
-    made,
     pop,
     push,
     row_at,
     top_frame,
-    work_room,
 )
 
 # A simple event, and a complex one that enters another engine: this, its definition there, the
@@ -61,8 +55,6 @@ RAISE_ENGINE, RAISE_DEFINITION, RAISE_STREAM, RAISE_HANDS_OVER, RAISE_MATCHES = 
     ARGUMENTS, ARGUMENTS + 1, ARGUMENTS + 2, ARGUMENTS + 3, ARGUMENTS + 4,
 )  # fmt: skip
 RAISE_KEY, RAISE_CONDITION, RAISE_EVERY = ARGUMENTS + 5, ARGUMENTS + 6, ARGUMENTS + 7
-# A signal: how many values it has, then of each the cell, or 0 for the key.
-SIGNAL_VALUES, SIGNAL_CELLS = ARGUMENTS, ARGUMENTS + 1
 
 
 @inner
@@ -71,18 +63,22 @@ def arrival_room(i: Ints, p: Ints, node: int) -> bool:
     stream = p[node + RAISE_STREAM]
     if stream and not given_room(i, p, p[node + RAISE_HANDS_OVER], stream):
         return False
-    return frame_room(i, 1) and enough(i, EVENT)
+    what = definition_of(p, p[node + RAISE_ENGINE], p[node + RAISE_DEFINITION])
+    return frame_room(i, 1) and enough(i, EVENT + carried_room(p, what))
 
 
 @inner
-def arrived(i: Ints, p: Ints, node: int, key: int) -> bool:
-    """Take an event in, for which there is room; whether a frame was pushed for what follows."""
+def arrived(i: Ints, p: Ints, node: int, key: int, cause: int) -> bool:
+    """Take an event in that a row causes, for which there is room; whether a frame was pushed for
+    what follows.
+    """
     engine, definition = p[node + RAISE_ENGINE], p[node + RAISE_DEFINITION]
     if p[PROGRAM_CLOCKS]:  # before its first record a clock says nothing
         i[0, NOW] = shown_by(i, clock_of(i, p, node, i[0, key + KEY_BLOCK]))
     event = admitted(i, p, engine, key, definition)
     if event == 0:
         return False
+    carry(i, p, definition_of(p, engine, definition), event, cause)
     stream, hands_over = p[node + RAISE_STREAM], p[node + RAISE_HANDS_OVER]
     if stream:
         row = given(i, p, hands_over, stream, i[0, AT])
@@ -122,9 +118,10 @@ def step_event(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
             if not arrival_room(i, p, node):
                 return False
             frame = top_frame(i)
+            row = row_at(i, i[0, frame + CHUNK] + i[0, frame + CURSOR] * p[node + WIDTH])
         i[0, number + WAS_TRUE] = int(holds)
         i[0, frame + CURSOR] += 1
-        if is_raised and arrived(i, p, node, key):
+        if is_raised and arrived(i, p, node, key, row):
             return True
     pop(i, frame)
     return True
@@ -140,27 +137,9 @@ def step_chain(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
         if key == 0 or not arrival_room(i, p, node):
             return False
         frame = top_frame(i)
+        row = row_at(i, i[0, frame + CHUNK] + i[0, frame + CURSOR] * p[node + WIDTH])
         i[0, frame + CURSOR] += 1
-        if arrived(i, p, node, key):
+        if arrived(i, p, node, key, row):
             return True
     pop(i, frame)
-    return True
-
-
-@inner
-def step_signal(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
-    """A signal for a complex event, which comes alone."""
-    node = i[0, frame + NODE]
-    width, wider = p[node + WIDTH], p[node + WIDER]
-    if not work_room(i, wider * i[0, frame + COUNT]):
-        return False
-    for place in range(i[0, frame + COUNT]):
-        row = row_at(i, i[0, frame + CHUNK] + place * width)
-        out = made(i, frame, wider)
-        i[0, out + TIME] = i[0, row + TIME]
-        i[0, out + KIND] = CURRENT
-        for value in range(p[node + SIGNAL_VALUES]):
-            cell = p[node + SIGNAL_CELLS + value]
-            i[0, out + VALUES + value] = i[0, cell] if cell else i[0, row + VALUES]
-    hand_on(i, frame, p[node + NEXT])
     return True

@@ -7,7 +7,13 @@ from __future__ import annotations
 
 from cep.engine.kernels.scalar import NULL
 from cep.engine.machine.jit import inline, inner
-from cep.engine.machine.kernels.handed import begin_hand_over, given, given_room, shown
+from cep.engine.machine.kernels.handed import (
+    OWN_VALUES,
+    begin_hand_over,
+    given,
+    given_room,
+    shown,
+)
 from cep.engine.machine.kernels.memory import allocate
 from cep.engine.machine.kernels.queues import (
     BOUND,
@@ -17,6 +23,7 @@ from cep.engine.machine.kernels.queues import (
     ENGINE_COMPLEX_LIST,
     ENGINE_COMPLEXES,
     EVENT_BOUND,
+    EVENT_CARRIED,
     EVENT_DEF,
     EVENT_KEY,
     EVENT_MS,
@@ -27,6 +34,8 @@ from cep.engine.machine.kernels.queues import (
 )
 from cep.engine.machine.kernels.search import (
     COMPLEX_ENDS,
+    COMPLEX_KEPT,
+    COMPLEX_KEPT_LIST,
     COMPLEX_KEYED,
     COMPLEX_NUMBER,
     COMPLEX_PLACE,
@@ -65,6 +74,9 @@ from cep.engine.machine.kernels.work import moved, row_at, work_room
 
 # A node: the engine, the node that hands over.
 MATCH_ENGINE, MATCH_HANDS_OVER = ARGUMENTS, ARGUMENTS + 1
+# What a complex event keeps: of which definition, which of its events in the match, which of the
+# words that these carry, the cell of null.
+KEPT_OF, KEPT_NTH, KEPT_WORD, KEPT_NULL, KEPT = 0, 1, 2, 3, 4
 # How a definition may complete a complex event: not at all, that of its own key, that of any key.
 NEVER, OF_ITS_KEY, OF_ANY_KEY = 0, 1, 2
 
@@ -99,12 +111,46 @@ def bind(i: Ints, event: int, place: int, key: int) -> None:
 
 
 @inner
+def nth_event(i: Ints, level: int, definition: int, nth: int) -> int:
+    """The event of a definition in the match that begins at a level: from the oldest (0, 1, ..) or
+    from the newest (-1, -2, ..); 0 where there is none such. O(events of the match).
+    """
+    at, count = level, 0
+    while True:
+        count += int(i[0, i[0, at + LEVEL_EVENT] + EVENT_DEF] == definition)
+        if i[0, at + LEVEL_UP] == 0:
+            break
+        at -= i[0, at + LEVEL_UP]
+    left = nth if nth >= 0 else count + nth
+    if left < 0 or left >= count:
+        return 0
+    at = level
+    while True:
+        event = i[0, at + LEVEL_EVENT]
+        if i[0, event + EVENT_DEF] == definition:
+            if left == 0:
+                return event
+            left -= 1
+        at -= i[0, at + LEVEL_UP]
+
+
+@inner
+def keep_values(i: Ints, p: Ints, what: int, level: int, at: int) -> None:
+    """Write what a complex event keeps of its events. O(values x events of the match)."""
+    for value in range(p[what + COMPLEX_KEPT]):
+        kept = p[what + COMPLEX_KEPT_LIST] + value * KEPT
+        event = nth_event(i, level, p[kept + KEPT_OF], p[kept + KEPT_NTH])
+        carried = i[0, event + EVENT_CARRIED] + p[kept + KEPT_WORD]
+        i[0, at + value] = i[0, carried] if event else i[0, p[kept + KEPT_NULL]]
+
+
+@inner
 def put_found(
     i: Ints, p: Ints, engine: int, what: int, key: int, hands_over: int, level: int, count: int
 ) -> None:
     """Bind a match, which begins at a level, and put the complex event out; there is room."""
     stream, first_ms = p[what + COMPLEX_STREAM], i[0, i[0, level + LEVEL_EVENT] + EVENT_MS]
-    lists = i[0, LISTS_USED]
+    lists, first = i[0, LISTS_USED], level
     last = 0
     for place in range(count):
         last = i[0, level + LEVEL_EVENT]
@@ -119,6 +165,7 @@ def put_found(
     if key != NULL:
         number += slot_of(i, p, key) * p[p[PROGRAM_SLOTS] + SLOTS_STRIDE]
     row = given(i, p, hands_over, stream, i[0, last + EVENT_MS])
+    keep_values(i, p, what, first, row + VALUES + OWN_VALUES)
     i[0, row + VALUES] = key
     i[0, row + VALUES + 1] = number
     i[0, row + VALUES + 2] = first_ms

@@ -10,6 +10,7 @@ from cep.engine.machine.jit import inline, inner
 from cep.engine.machine.kernels.memory import ring_cell, ring_length, ring_room
 from cep.engine.machine.kernels.streams import STREAM_OUT, STREAM_READERS, out_room, row_put_out
 from cep.engine.machine.kernels.words import (
+    ARGUMENTS,
     CURRENT,
     CURSOR,
     HOME,
@@ -39,9 +40,11 @@ from cep.engine.machine.kernels.work import (
 # The state: what waits, whether it is being handed over. What waits: its stream, then the row.
 IS_BUSY, HAND_OVER_STATE = RING, RING + 1
 WAITING_STREAM, WAITING_ROW = 0, 1
-ROW_VALUES = 5
-"""A complex event has so many values, a simple one less."""
-WAITING = WAITING_ROW + VALUES + ROW_VALUES
+OWN_VALUES = 5
+"""Each complex event has so many values, and those that it keeps; a simple one less."""
+WAITING = WAITING_ROW + VALUES + OWN_VALUES
+WAITING_WIDTH = ARGUMENTS
+"""Of a node that hands over: how many words what waits takes, `WAITING` at least."""
 
 
 @inline
@@ -53,7 +56,8 @@ def waiting_of(i: Ints, p: Ints, node: int) -> int:
 @inner
 def given_room(i: Ints, p: Ints, node: int, stream: int) -> bool:
     """Whether there is room to put out a row of a stream that is handed over later."""
-    return ring_room(i, waiting_of(i, p, node), WAITING) and out_room(i, p, stream, 1)
+    waiting = waiting_of(i, p, node)
+    return ring_room(i, waiting, p[node + WAITING_WIDTH]) and out_room(i, p, stream, 1)
 
 
 @inner
@@ -62,7 +66,7 @@ def given(i: Ints, p: Ints, node: int, stream: int, time: int) -> int:
     and then it is to be `shown`.
     """
     ring = waiting_of(i, p, node)
-    cell = ring_cell(i, ring, i[0, ring + RING_TAIL], WAITING)
+    cell = ring_cell(i, ring, i[0, ring + RING_TAIL], p[node + WAITING_WIDTH])
     i[0, cell + WAITING_STREAM] = stream
     as_kind(i, cell + WAITING_ROW, time, CURRENT)
     return cell + WAITING_ROW
@@ -92,15 +96,15 @@ def begin_hand_over(i: Ints, p: Ints, frame: int, node: int) -> None:
 @inner
 def step_hand_over(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
     """The first row that waits goes to the readers of its stream, which has been put out."""
-    ring = waiting_of(i, p, i[0, frame + NODE])
+    ring, width = waiting_of(i, p, i[0, frame + NODE]), p[i[0, frame + NODE] + WAITING_WIDTH]
     if ring_length(i, ring) == 0:
         i[0, ring + IS_BUSY] = 0
         pop(i, frame)
         return True
-    stream = i[0, ring_cell(i, ring, i[0, ring + RING_HEAD], WAITING) + WAITING_STREAM]
+    stream = i[0, ring_cell(i, ring, i[0, ring + RING_HEAD], width) + WAITING_STREAM]
     if not frame_room(i, 1) or not work_room(i, p[stream + WIDTH]):
         return False
-    cell = ring_cell(i, ring, i[0, ring + RING_HEAD], WAITING)
+    cell = ring_cell(i, ring, i[0, ring + RING_HEAD], width)
     floor = i[0, WORK_TOP]
     copied(i, cell + WAITING_ROW, row_at(i, put(i, p[stream + WIDTH])), p[stream + WIDTH])
     i[0, ring + RING_HEAD] += 1

@@ -40,6 +40,8 @@ ENGINE_DEFINITIONS, ENGINE_DEFINITION_LIST, ENGINE_COMPLEXES, ENGINE_COMPLEX_LIS
 # opposites, the addresses of what is counted, whether a complex event may end in it.
 DEF_REPEAT, DEF_NUMBER, DEF_OPPOSITES, DEF_OPPOSITE_LIST = 0, 1, 2, 3
 DEF_REPEATED, DEF_LATE, DEF_OPPOSED, DEF_BOUND, DEF_ENDS = 4, 5, 6, 7, 8
+# How many words an event carries of the row that caused it, and where these are listed.
+DEF_CARRIED, DEF_CARRIED_LIST = 9, 10
 ALLOW, REJECT, REFRESH = 0, 1, 2
 
 # The state of an engine: its keys, how many events have entered and are held, the newest time of
@@ -51,10 +53,10 @@ KEY_CODE, KEY_ADDS, KEY_BLOCK, KEY_NUMBERS = 0, 1, 2, 3
 # A number: whether its condition was true, the oldest and the newest event, how many there are,
 # whether one of them is older than one before it.
 WAS_TRUE, OLDEST, NEWEST_EVENT, NUMBER_COUNT, NUMBER_MIXED, NUMBER = 0, 1, 2, 3, 4, 5
-# An event: its time, its place, its key, its definition, its neighbours of the same number, and
-# the first of the complex events that it is part of.
-EVENT_MS, EVENT_SEQ, EVENT_KEY, EVENT_DEF, EVENT_NEXT, EVENT_BEFORE, EVENT_BOUND = (
-    0, 1, 2, 3, 4, 5, 6,
+# An event: its time, its place, its key, its definition, its neighbours of the same number, the
+# first of the complex events that it is part of, and what it carries, if that is anything.
+EVENT_MS, EVENT_SEQ, EVENT_KEY, EVENT_DEF, EVENT_NEXT, EVENT_BEFORE, EVENT_BOUND, EVENT_CARRIED = (
+    0, 1, 2, 3, 4, 5, 6, 7,
 )  # fmt: skip
 EVENT = 8
 # What an event is part of: a complex event, its key, the next one.
@@ -144,7 +146,28 @@ def event_removed(i: Ints, p: Ints, engine: int, event: int) -> None:
         behind = i[0, bound + BOUND_NEXT]
         release(i, bound, BOUND)
         bound = behind
+    carried = p[definition_of(p, engine, i[0, event + EVENT_DEF]) + DEF_CARRIED]
+    if carried:
+        release(i, i[0, event + EVENT_CARRIED], carried)
     release(i, event, EVENT)
+
+
+@inline
+def carried_room(p: Ints, what: int) -> int:
+    """How many words at most a block takes that holds what an event of a definition carries."""
+    return 2 * p[what + DEF_CARRIED] + 4 if p[what + DEF_CARRIED] else 0
+
+
+@inner
+def carry(i: Ints, p: Ints, what: int, event: int, row: int) -> None:
+    """An event takes words of the row that caused it along; there is room. O(words)."""
+    count = p[what + DEF_CARRIED]
+    if count == 0:
+        return
+    at = allocate(i, count)
+    for word in range(count):
+        i[0, at + word] = i[0, row + p[p[what + DEF_CARRIED_LIST] + word]]
+    i[0, event + EVENT_CARRIED] = at
 
 
 @inner

@@ -42,7 +42,7 @@ from cep.engine.machine.kernels.words import EVALUATION, Ints
 COMPLEX_PLACE, COMPLEX_NUMBER, COMPLEX_STREAM, COMPLEX_KEYED, COMPLEX_WITHIN = 0, 1, 2, 3, 4
 COMPLEX_LEAVES, COMPLEX_LEAF_LIST, COMPLEX_REFS, COMPLEX_REF_LIST = 5, 6, 7, 8
 COMPLEX_FORBID, COMPLEX_FORBIDS, COMPLEX_ABSENCES, COMPLEX_ABSENCE_LIST = 9, 10, 11, 12
-COMPLEX_FULL, COMPLEX_ENDS = 13, 14
+COMPLEX_FULL, COMPLEX_ENDS, COMPLEX_KEPT, COMPLEX_KEPT_LIST = 13, 14, 15, 16
 # A leaf: those that must be found before it (which stand behind), those that it rules out.
 LEAF_AFTER, LEAF_OTHERS, LEAF = 0, 1, 2
 # A named event: its definition, whose key it has, that key.

@@ -9,7 +9,7 @@ from cep.engine.machine.kernels.buckets import step_bucket, step_times
 from cep.engine.machine.kernels.by_key import step_from_key, step_to_key
 from cep.engine.machine.kernels.chunks import step_last, step_slice, step_sort
 from cep.engine.machine.kernels.conditions import step_expression, step_expression_batch
-from cep.engine.machine.kernels.events import step_chain, step_event, step_signal
+from cep.engine.machine.kernels.events import step_chain, step_event
 from cep.engine.machine.kernels.external import step_external_batch, step_external_time
 from cep.engine.machine.kernels.found import step_bind
 from cep.engine.machine.kernels.frequent import step_frequent
@@ -88,7 +88,7 @@ from cep.engine.machine.kernels.words import NODE, OP, Floats, Ints
 )
 (SORT_WINDOW, LENGTH_JUMP, EXPRESSION, EXPRESSION_BATCH, SESSION, FREQUENT) = range(300, 306)
 (MATCH, MATCH_PARTS, MATCHING) = range(140, 143)
-(EVENT, CHAIN, BIND, HAND_OVER, SIGNAL) = range(150, 155)
+(EVENT, CHAIN, BIND, HAND_OVER) = range(150, 154)
 (LOOKUP, WRITE, JOIN, BOTH, APART, EACH, DROP) = range(160, 167)
 (TIMES, BUCKET) = range(170, 172)
 
@@ -239,9 +239,7 @@ def step_engine(i: Ints, f: Floats, p: Ints, frame: int, op: int) -> bool:
         return step_chain(i, f, p, frame)
     if op == BIND:
         return step_bind(i, f, p, frame)
-    if op == HAND_OVER:
-        return step_hand_over(i, f, p, frame)
-    return step_signal(i, f, p, frame)
+    return step_hand_over(i, f, p, frame)
 
 
 @inner
