@@ -92,10 +92,11 @@ def make(folder: Path) -> None:
         ("band_reversal", shares, 40, 16),
         ("article", shares, 40, 2),
         ("fills_and_market", pairs, 40, 3),
+        ("swing_break", pairs, 40, 5),
     ):
         ticks = sorted(quotes(markets, minutes, seed), key=lambda row: row[0])
         write(folder / name / "ticks.csv", TICK, ticks)
-        if name != "article":
+        if name not in ("article", "swing_break"):
             write(folder / name / "deals.csv", DEAL, list(fills(ticks, seed)))
 
 

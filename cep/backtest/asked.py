@@ -122,6 +122,8 @@ def asked(text: tuple[str, str], archive: Path | str, options: Options) -> Asked
         market = market_of(file, plain, given["latency"], given["slippage"], given["magic"])
     except SlippageError as problem:
         raise BacktestError(str(problem), problem.hint) from None
+    if given["fills"] != "none":
+        _need_money(plan, market)
     stored = Archive(archive)
     stored.require()
     check_symbols(stored, given["point"])
@@ -136,6 +138,16 @@ def asked(text: tuple[str, str], archive: Path | str, options: Options) -> Asked
         given["fills"] != "none", given["deals"], given["valid_seconds"],
         _said(given, str(archive), plan, selection),
     )  # fmt: skip
+
+
+def _need_money(plan: Plan, market: Market) -> None:
+    """BacktestError for signals that risk a share of an account whose money is unknown."""
+    risking = [one.name for one in plan.signals if "risk_percent" in one.says]
+    if risking and market.account is None:
+        raise BacktestError(
+            f"signal {risking[0]} risks a share of the account, whose money nobody says",
+            "name a file of the account: --account FILE, with `balance` and the symbols' contracts",
+        )
 
 
 def rules_text(rules: Path | str) -> tuple[str, str]:

@@ -135,11 +135,11 @@ class EventParser(OnDemandParser):
         self.expect("]", hint="close the condition")
         return condition
 
-    def _choice(self, words: tuple[str, ...], what: str) -> str:
+    def _choice(self, words: tuple[str, ...], what: str, role: Role = Role.KEYWORD) -> str:
         word = self.token.keyword
         if word not in words:
             raise self.unexpected(what, suggestion(self.token.text, words))
-        self.advance(Role.KEYWORD)
+        self.advance(role)
         return word
 
     def complex_definition(self, start: int, _annotations: Annotations) -> ComplexDefinition:
@@ -265,7 +265,7 @@ class EventParser(OnDemandParser):
         self.expect_word("on")
         source = self.expect_name("a complex event or a stream")
         condition = self._condition()
-        side = self._choice(SIDES, "`buy`, `sell`, `close`, `modify` or `cancel`")
+        side = self._choice(SIDES, "`buy`, `sell`, `close`, `modify` or `cancel`", Role.CLAUSE)
         symbol: Literal | None = None
         if self.token.kind is TokenKind.STRING:
             symbol = self.expect_string("a symbol")
@@ -285,14 +285,14 @@ class EventParser(OnDemandParser):
             elif found["risk_percent"] is None and self.take_word("risk"):
                 found["risk_percent"] = self.expression()
                 self.expect_word("percent", hint="write `risk 1 percent`")
-            elif found["order"] is None and self.take_word("at"):
+            elif found["order"] is None and self.take_word("at", role=Role.CLAUSE):
                 found["order"] = self._choice(PENDING, "`limit` or `stop`")
                 found["price"] = self.expression()
-            elif found["stop"] is None and self.take_word("stop"):
+            elif found["stop"] is None and self.take_word("stop", role=Role.CLAUSE):
                 found["stop"] = self._level_of("stop")
-            elif found["target"] is None and self.take_word("target"):
+            elif found["target"] is None and self.take_word("target", role=Role.CLAUSE):
                 found["target"] = self._level_of("target")
-            elif found["valid"] is None and self.take_word("for"):
+            elif found["valid"] is None and self.take_word("for", role=Role.CLAUSE):
                 found["valid"] = self._time()
             elif self.at("-"):
                 raise self.unexpected("a number of more than 0", SIZE_HINT)

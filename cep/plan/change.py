@@ -8,7 +8,7 @@ reads it also depends on who writes it. Numbers of events are no part of a defin
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -83,20 +83,29 @@ class Change:
         shown = [part for part in definitions(self.new) if part[0] not in UNSEEN]
         renamed = set(self.kept.values())
         same = set(shown)
+        new = {one.name for one in self.new.signals}
+        old = {one.name for one in self.old.signals}
+        reset = [part for part in shown if part in self.why and self.why[part] != NEW]
         return Report(
-            tuple(self._kept(part) for part in shown if part in self.kept),
-            tuple(Fate(*p, self.why[p]) for p in shown if p in self.why and self.why[p] != NEW),
-            tuple(Fate(*p) for p in shown if self.why.get(p) == NEW),
+            tuple(_fate(part, new, self._before(part)) for part in shown if part in self.kept),
+            tuple(_fate(part, new, self.why[part]) for part in reset),
+            tuple(_fate(part, new) for part in shown if self.why.get(part) == NEW),
             tuple(
-                Fate(*part)
+                _fate(part, old)
                 for part in definitions(self.old)
                 if part[0] not in UNSEEN and part not in renamed and part not in same
             ),
         )
 
-    def _kept(self, part: PartId) -> Fate:
+    def _before(self, part: PartId) -> str:
         before = self.kept[part][1]
-        return Fate(*part, "" if before == part[1] else f"it was {before}")
+        return "" if before == part[1] else f"it was {before}"
+
+
+def _fate(part: PartId, signals: Collection[str], why: str = "") -> Fate:
+    """What became of a part; the queries of signals go by what they are for."""
+    kind, name = part
+    return Fate("signal" if kind == "query" and name in signals else kind, name, why)
 
 
 def compared(old: Plan, new: Plan) -> Change:

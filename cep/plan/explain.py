@@ -77,7 +77,7 @@ def explain(plan: Plan, arrangements_max: int = ARRANGEMENTS_MAX) -> str:
         ("queries", [line for query in _own_queries(plan) for line in query_lines(query)]),
         ("functions of your own", own_lines(plan)),
         ("clocks", _clocks(plan)),
-        ("memory", remembered(plan).describe()),
+        ("memory", remembered(plan).describe([one.name for one in plan.signals])),
         ("shared", _shared(plan)),
         ("engines", [_engine(engine) for engine in plan.engines]),
         ("numbers", _numbers(plan)),

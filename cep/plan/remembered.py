@@ -7,7 +7,7 @@ count from the beginning, and whoever joins parts of a run counts them anew.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from cep.plan import functions
@@ -80,11 +80,13 @@ class Remembered:
         wanted = set(names)
         return together(whole for (_, name), whole in self.whole.items() if name in wanted)
 
-    def describe(self) -> list[str]:
-        """What `explain` says about it, a line each."""
+    def describe(self, hidden: Collection[str] = ()) -> list[str]:
+        """What `explain` says about it, a line each; `hidden` are queries that are not told of."""
         titles: dict[str, list[str]] = {}
         lost: dict[str, None] = {}
         for (_, name), memory in self.own.items():
+            if name in hidden:
+                continue
             if memory.forever:
                 lost[f"  {memory.forever}"] = None
             else:

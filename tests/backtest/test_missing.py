@@ -81,3 +81,18 @@ def test_a_stream_without_records_is_told(folder: Path) -> None:
     rules.append("define event Filled for each symbol as Deal[price > 0.0];")
     told = run(folder, "\n".join(rules))
     assert "note: no record of the stream Deal is in what this run reads" in told.stderr
+
+
+def test_risk_needs_an_account_that_has_money(folder: Path) -> None:
+    """docs/backtest.md: `risk X percent` needs an account's file."""
+    rules = RULES.replace("sell 'XAUUSD' 0.10 lots", "buy 'EURUSD' risk 1 percent stop by 0.001")
+    told = run(folder, rules)
+    assert told.exit_code == 2 and "signal Gold risks a share of the account" in told.stderr
+    assert "--account FILE" in told.stderr
+    assert run(folder, rules, "--fills", "none").exit_code == 0
+    specified = (
+        "[account]\nbalance = 1000.0\n[symbols.EURUSD]\ncontract_size = 100000.0\npoint = 0.00001\n"
+    )
+    (folder / "account.toml").write_text(specified, encoding="utf-8")
+    traded = run(folder, rules, "--account", str(folder / "account.toml"))
+    assert traded.exit_code == 0 and "invalid volume" not in traded.stderr, traded.output
