@@ -226,7 +226,9 @@ class Compiled:
     @property
     def fingerprint(self) -> str:
         """Identifies what a snapshot's arrays mean."""
-        text = repr(self.program) + self.source + repr(self.plan) + repr(self.literals)
+        is_code = self.program is not None or self.module is not None
+        literals = self.literals if is_code else ()  # what is interpreted names no codes
+        text = repr(self.program) + self.source + repr(self.plan) + repr(literals)
         return hashlib.sha256(text.encode()).hexdigest()
 
     def start(self, keys: Many[str] = (), mode: Mode = "lived") -> Run:

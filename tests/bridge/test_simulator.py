@@ -193,7 +193,7 @@ def test_strategies_share_a_net_position_and_close_their_own_part() -> None:
     for number, magic in enumerate((1, 2, 2)):
         account.execute(replace(_SIGNAL, id=number, magic=magic))
     assert account.positions == 1
-    account.execute(replace(_SIGNAL, id=9, magic=2, side=Side.CLOSE))
+    account.execute(replace(_SIGNAL, id=9, magic=2, side=Side.CLOSE, lots=0.0))
     assert (account.deals["magic"][-1], account.deals["volume"][-1]) == (2, pytest.approx(0.2))
     hedged = Account(hedging=True)
     hedged.add(simulated_symbol("EURUSD"))
