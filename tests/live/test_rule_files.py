@@ -235,6 +235,8 @@ def test_one_is_halted_and_resumed_alone(tmp_path: Path) -> None:
         found = terminal({"A": ticks["A"][:700]})
         play(found, address(settings), until=service.is_settled)
         assert {one.magic for one in found.signals} == {77}
+        book = service.daemon.outgoing.desk.book
+        wait_until(lambda: any(entry.state == "refused" for entry in list(book)))  # behind main
         wait_until(lambda: any(one.halted for one in status_of(settings).rules))  # type: ignore[union-attr]
         assert "quick is halted: by hand" in run(settings, "rules", "ls").output
         assert "notice: rules quick: halted: by hand" in run(settings, "status").output

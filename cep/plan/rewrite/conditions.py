@@ -7,10 +7,11 @@ so the interpreter tells all of them in the order of the file, and nothing else 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from cep.plan.expressions import Call, Column, Comparison, Constant, Expression, walk
-from cep.plan.nodes import Event, Operator, Origin, Plan, Stream
+from cep.plan.nodes import Complex, Event, Operator, Origin, Plan, Stream
 from cep.plan.query import Query, StreamInput
 from cep.plan.steps import Insert, selecting
 from cep.plan.types import Type
@@ -30,13 +31,29 @@ def with_queries(plan: Plan) -> Plan:
         return plan
     streams: list[Stream] = []
     operators: list[Operator] = []
+    moved: dict[tuple[str, str, Column], Column] = {}
     for operator in plan.operators:
         if isinstance(operator, Event) and operator.engine in engines:
-            query, operator = _split(plan, operator)
+            query, event = _split(plan, operator)
+            moved |= {
+                (event.engine, event.name, before): after
+                for before, after in zip(operator.carries, event.carries, strict=True)
+            }
+            operator = event
             streams.append(Stream(query.name, query.schema, Origin.INNER))
             operators.append(query)
         operators.append(operator)
+    operators = [_keeping(one, moved) if isinstance(one, Complex) else one for one in operators]
     return replace(plan, streams=plan.streams + tuple(streams), operators=tuple(operators))
+
+
+def _keeping(found: Complex, moved: Mapping[tuple[str, str, Column], Column]) -> Complex:
+    """A complex event, whose events carry what it keeps in other places."""
+    bound = tuple(
+        replace(one, column=moved.get((found.engine, one.event, one.column), one.column))
+        for one in found.bound
+    )
+    return replace(found, bound=bound)
 
 
 def is_condition(query: Query) -> bool:
@@ -67,7 +84,8 @@ def _split(plan: Plan, event: Event) -> tuple[Query, Event]:
     source = plan.stream(event.source)
     name = event.name + SUFFIX
     key = () if event.key is None else ((event.key.name, event.key),)
-    projection = (*key, (HOLDS, event.condition))
+    carried = tuple((f"{HOLDS}{n}", column) for n, column in enumerate(event.carries))
+    projection = (*key, (HOLDS, event.condition), *carried)
     query = Query(
         name=name,
         input=StreamInput(source.name, source.schema),
@@ -80,4 +98,8 @@ def _split(plan: Plan, event: Event) -> tuple[Query, Event]:
         source=name,
         condition=Comparison("==", holds, Constant(True, Type.BOOL)),
         key=None if event.key is None else replace(event.key, position=0),
+        carries=tuple(
+            Column(holds.position + 1 + n, name, column.type)
+            for n, (name, column) in enumerate(carried)
+        ),
     )
