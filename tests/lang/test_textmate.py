@@ -80,7 +80,9 @@ def wrong_scopes(text: str) -> list[tuple[str, str]]:
     ]
     for index, token in enumerate(parser.tokens[:-1]):
         found = set(scopes[token.span.start : token.span.end])
-        allowed = expected(token, parser.roles.get(index))
+        written = text[token.span.start : token.span.end]
+        is_parameter = token.kind in NUMBER_SCOPES and written.isidentifier()
+        allowed = ("variable.other",) if is_parameter else expected(token, parser.roles.get(index))
         wrong += [(token.text, scope) for scope in found if not scope.startswith(allowed)]
     return wrong
 
