@@ -24,7 +24,7 @@ from cep.engine.kernels.state import (
     OUT_STREAM,
     Ints,
 )
-from cep.engine.layout import has_cells, row_cells
+from cep.engine.layout import own_cells
 from cep.engine.machine.kernels.streams import RANK_BITS
 from cep.engine.native import Compiled, Run
 from cep.engine.output_rows import OutputRows
@@ -216,11 +216,8 @@ def _translate(run: Run, ints: Ints, strings: list[str]) -> None:
         return
     codes = np.array([run.strings.code(text) for text in strings], np.int64)
     for number, name in run.rules.ids.names(turns=True).items():
-        stream = run.rules.plan.stream(name)
-        if not has_cells(stream):
-            continue
         places = np.flatnonzero(ints[:, OUT_STREAM] == number)
-        for attribute, cell in zip(stream.schema.attributes, row_cells(stream.schema), strict=True):
+        for attribute, cell in own_cells(run.rules.plan.stream(name)):
             if attribute.type is Type.STRING and len(places):
                 own = ints[places, cell.column]
                 ints[places, cell.column] = np.where(own >= 0, codes[np.maximum(own, 0)], own)

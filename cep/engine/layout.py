@@ -162,6 +162,17 @@ def kept_cells(schema: Schema) -> tuple[tuple[Attribute, Cell], ...]:
     )
 
 
+def own_cells(stream: Stream) -> tuple[tuple[Attribute, Cell], ...]:
+    """The attributes of a stream that have cells of their own in rows that are put out."""
+    match stream.origin:
+        case Origin.EVENT:
+            return ()
+        case Origin.COMPLEX:
+            return kept_cells(stream.schema)
+        case _:
+            return attribute_cells(stream.schema)
+
+
 @dataclass(frozen=True, slots=True)
 class Wide:
     """Streams of one schema that get rows at once: one wide row, a list of values.
@@ -244,11 +255,7 @@ def row_widths(plan: Plan) -> tuple[int, int]:
     # a wide row has one, too: where its values begin
     ints, floats = OUT_ATTRIBUTES + (5 if has_lists else 1), 1
     for stream in plan.streams:
-        if stream.origin is Origin.COMPLEX:
-            cells = tuple(cell for _, cell in kept_cells(stream.schema))
-        else:
-            cells = row_cells(stream.schema) if has_cells(stream) else ()
-        for cell in cells:
+        for _, cell in own_cells(stream):
             if cell.is_float:
                 floats = max(floats, cell.column + 1)
             else:

@@ -17,7 +17,7 @@ from cep.engine.encode import InputError
 from cep.engine.input_rows import InputRows
 from cep.engine.kernels.scalar import NULL
 from cep.engine.kernels.state import OUT_KEY, OUT_ORDER, OUT_STREAM, OUT_TIME
-from cep.engine.layout import row_cells
+from cep.engine.layout import attribute_cells
 from cep.engine.native import Run
 from cep.engine.row_push import LARGEST, Place, Push, Target, pusher
 from cep.plan.types import Attribute, Type
@@ -57,7 +57,7 @@ class RowFeed:
         self._floats: memoryview[float] = self._row.floats.data.cast("B").cast("d")
         self._known: dict[str | None, tuple[int, int]] = {}
         self._stream, self.names = stream, source.schema.names
-        pairs = list(zip(source.schema.attributes, row_cells(source.schema), strict=True))
+        pairs = attribute_cells(source.schema)
         self._puts = tuple(self._put(attribute, cell.column) for attribute, cell in pairs)
         places = [
             Place(attribute.type, cell.column + ints * cell.is_float, self._is_key(attribute))

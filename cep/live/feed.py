@@ -9,7 +9,7 @@ import numpy as np
 
 from cep.engine.input_rows import InputRows
 from cep.engine.kernels.state import OUT_KEY, OUT_ORDER, OUT_STREAM, OUT_TIME, Ints
-from cep.engine.layout import Cell, row_cells
+from cep.engine.layout import Cell, attribute_cells
 from cep.engine.native import Run
 from cep.engine.rows import Rows
 from cep.market import (
@@ -45,7 +45,7 @@ class TickFeed:
         self.is_keyed = run.encoder.keys.get(TICK_STREAM) == "symbol"
         self.columns: list[tuple[str, Cell, Type]] = []
         self.symbol_cell: Cell | None = None
-        for attribute, cell in zip(stream.schema.attributes, row_cells(stream.schema), strict=True):
+        for attribute, cell in attribute_cells(stream.schema):
             if attribute.name == "symbol":
                 self.symbol_cell = cell
             else:

@@ -257,3 +257,27 @@ def test_what_is_found_first_is_handed_over_first_across_stages() -> None:
     ]  # fmt: skip
     interpreted = InterpretedRun(rules.plan)
     assert [one for row in rows for one in interpreted.push_row(*row)] == found
+
+
+KEPT = """
+define stream N (symbol string, note string, n long);
+define event Up for each symbol as every N[n > 0] repeat allow;
+define complex Rise for each symbol as Up within 1 min;
+define signal Buy on Rise[Up.note != 'none'] buy Up.n lots;
+from Rise select key, Up.note as note insert into Notes;
+"""
+
+
+def test_texts_that_complex_events_keep_are_those_of_their_part() -> None:
+    """Each part numbers the texts that it sees by itself."""
+    rules = Compiled(compile_rules(KEPT), jit=False)
+    assert is_distributable(rules) is None
+    rows: list[InputRow] = [
+        ("N", 1_000, {"symbol": "A", "note": "first", "n": 1}),
+        ("N", 2_000, {"symbol": "B", "note": "second", "n": 2}),
+        ("N", 3_000, {"symbol": "A", "note": "third", "n": 3}),
+    ]
+    found = apart(rules, rows)
+    assert found == together(rules, rows)
+    kept = [row["Up_note"] for row in found if row["stream"] == "Rise"]
+    assert kept == ["first", "second", "third"]

@@ -15,7 +15,7 @@ from cep.engine.codegen.queries import QuerySource
 from cep.engine.codegen.writer import Writer, guarded, label
 from cep.engine.kernels.state import HEADER as CLOCKS
 from cep.engine.kernels.state import LEVEL, OUT_ATTRIBUTES
-from cep.engine.layout import Layout, StreamIds, Wide, has_cells, row_cells
+from cep.engine.layout import Layout, StreamIds, Wide, attribute_cells, has_cells, row_cells
 from cep.engine.stages import KEYED, Stages, Turn
 from cep.engine.tables import Tables
 from cep.plan.change import operator_part
@@ -276,9 +276,7 @@ class ModuleSource:
                     attribute.name,
                     f"{floats if cell.is_float else ints}[{row}, {cell.column}]",
                 )
-                for attribute, cell in zip(
-                    stream.schema.attributes, row_cells(stream.schema), strict=True
-                )
+                for attribute, cell in attribute_cells(stream.schema)
             )
         key = w.let("key", "ki[k, 0]")
         numbers = [f"{ints}[{row}, {OUT_ATTRIBUTES + offset}]" for offset in range(2)]
