@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from dataclasses import replace
 
 from cep.lang.ast import (
     ComplexDefinition,
@@ -26,19 +26,6 @@ from cep.lang.errors import Span, suggestion
 from cep.lang.parser_definitions import Annotations
 from cep.lang.parser_on_demand import OnDemandParser
 from cep.lang.tokens import NAMES, NUMBERS, Role, TokenKind
-
-
-class SignalClauses(TypedDict):
-    """What a signal says behind its symbol."""
-
-    lots: Expression | None
-    risk_percent: Expression | None
-    order: str | None
-    price: Expression | None
-    stop: Level | None
-    target: Level | None
-    valid: Expression | None
-
 
 LEAVES_MAX = 60
 REPEATS = ("reject", "refresh", "allow")
@@ -269,31 +256,27 @@ class EventParser(OnDemandParser):
         symbol: Literal | None = None
         if self.token.kind is TokenKind.STRING:
             symbol = self.expect_string("a symbol")
-        clauses = self._signal_clauses()
-        span = self.since(start)
-        return SignalDefinition(name, source, condition, side, symbol, **clauses, span=span)
+        found = SignalDefinition(name, source, condition, side, symbol, span=self.since(start))
+        return replace(self._signal_clauses(found), span=self.since(start))
 
-    def _signal_clauses(self) -> SignalClauses:
+    def _signal_clauses(self, found: SignalDefinition) -> SignalDefinition:
         """Lots, prices and time, in any order, each once at most."""
-        found = SignalClauses(
-            lots=None, risk_percent=None, order=None, price=None, stop=None, target=None, valid=None
-        )
         while True:
-            if found["lots"] is None and self._at_lots():
-                found["lots"] = self.expression()
+            if found.lots is None and self._at_lots():
+                found = replace(found, lots=self.expression())
                 self.expect_word("lots", hint="write `0.10 lots`")
-            elif found["risk_percent"] is None and self.take_word("risk"):
-                found["risk_percent"] = self.expression()
+            elif found.risk_percent is None and self.take_word("risk"):
+                found = replace(found, risk_percent=self.expression())
                 self.expect_word("percent", hint="write `risk 1 percent`")
-            elif found["order"] is None and self.take_word("at", role=Role.CLAUSE):
-                found["order"] = self._choice(PENDING, "`limit` or `stop`")
-                found["price"] = self.expression()
-            elif found["stop"] is None and self.take_word("stop", role=Role.CLAUSE):
-                found["stop"] = self._level_of("stop")
-            elif found["target"] is None and self.take_word("target", role=Role.CLAUSE):
-                found["target"] = self._level_of("target")
-            elif found["valid"] is None and self.take_word("for", role=Role.CLAUSE):
-                found["valid"] = self._time()
+            elif found.order is None and self.take_word("at", role=Role.CLAUSE):
+                order = self._choice(PENDING, "`limit` or `stop`")
+                found = replace(found, order=order, price=self.expression())
+            elif found.stop is None and self.take_word("stop", role=Role.CLAUSE):
+                found = replace(found, stop=self._level_of("stop"))
+            elif found.target is None and self.take_word("target", role=Role.CLAUSE):
+                found = replace(found, target=self._level_of("target"))
+            elif found.valid is None and self.take_word("for", role=Role.CLAUSE):
+                found = replace(found, valid=self._time())
             elif self.at("-"):
                 raise self.unexpected("a number of more than 0", SIZE_HINT)
             else:

@@ -302,12 +302,13 @@ class Complex:
 class Signal:
     """What the query of that name is for: it makes a signal of each row of its source.
 
-    `symbol` is that which the rules name; None: it is the key, or the symbol, of the row.
+    `side` is `buy`, `sell`, `close`, `modify` or `cancel`. `symbol` is that which the rules name;
+    None: it is the key, or the symbol, of the row.
     """
 
     name: str
     source: str
-    side: Literal["buy", "sell", "close", "modify", "cancel"]
+    side: str
     symbol: str | None = None
     says: tuple[str, ...] = ()
     """The attributes that the rules ask for: null in one of these could not be computed."""

@@ -5,15 +5,14 @@ So engines know nothing of signals: they run one query more, at its place in the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Literal
+from collections.abc import Collection, Iterator
 
 from cep.lang import ast
 from cep.plan.catalog import Catalog
 from cep.plan.check import Checker
 from cep.plan.expressions import Column, Constant, Expression
 from cep.plan.levels import LevelKind, level_kind
-from cep.plan.nodes import Origin, Signal, Stream
+from cep.plan.nodes import Origin, Signal, Stream, usual_key
 from cep.plan.problems import Problems
 from cep.plan.query import Query, StreamInput
 from cep.plan.scope import Scope, one_row
@@ -46,7 +45,6 @@ FURTHER: dict[str, Type] = {
 }
 """What a signal has that says it."""
 COLUMN_OF: dict[LevelKind, str] = {"points": "{}_points", "at": "{}", "by": "{}_distance"}
-SIZED = ("buy", "sell")
 WORD_OF = {
     "lots": "lots",
     "risk_percent": "risk",
@@ -55,7 +53,7 @@ WORD_OF = {
     "target": "target",
     "valid": "for",
 }
-CLAUSES_OF: dict[str, tuple[str, ...]] = {
+CLAUSES_OF: dict[str, Collection[str]] = {
     "close": ("lots", "valid"),
     "modify": ("stop", "target", "valid"),
     "cancel": ("valid",),
@@ -104,9 +102,7 @@ class SignalBuilder:
             output=Insert(node.name.text, "current"),
         )
         named = str(symbol.value) if isinstance(symbol, Constant) else None
-        sides: dict[str, Literal["buy", "sell", "close", "modify", "cancel"]]
-        sides = {one: one for one in ("buy", "sell", "close", "modify", "cancel")}
-        return query, Signal(node.name.text, source.name, sides[node.side], named, tuple(values))
+        return query, Signal(node.name.text, source.name, node.side, named, tuple(values))
 
     def _source(self, name: ast.Name) -> Stream:
         if name.text in self.catalog.events:
@@ -139,10 +135,8 @@ class SignalBuilder:
             if self.catalog.key_attribute(source.name) is None:
                 return None
             return Column(0, "key", Type.STRING)
-        for position, one in enumerate(source.schema.attributes):
-            if one.name == "symbol" and one.type is Type.STRING:
-                return Column(position, "symbol", Type.STRING)
-        return None
+        name = usual_key(source.schema)
+        return None if name is None else Column(source.schema.position(name), name, Type.STRING)
 
     def _values(
         self, checker: Checker, node: ast.SignalDefinition, source: Stream, symbol: Expression
@@ -238,11 +232,10 @@ class SignalBuilder:
     def _check_clauses(self, node: ast.SignalDefinition) -> None:
         """Each side takes what makes sense of it."""
         said = [one for one in WORD_OF if getattr(node, one) is not None]
-        if node.side not in SIZED:
-            for one in said:
-                if one not in CLAUSES_OF[node.side]:
-                    message = f"`{node.side}` takes no `{WORD_OF[one]}`"
-                    raise self.problems.error(node.span, message, "leave it out")
+        for one in said:
+            if one not in CLAUSES_OF.get(node.side, WORD_OF):
+                message = f"`{node.side}` takes no `{WORD_OF[one]}`"
+                raise self.problems.error(node.span, message, "leave it out")
         if node.side == "modify" and not {"stop", "target"} & set(said):
             hint = "for example `modify stop at Swing.low`"
             raise self.problems.error(node.span, "`modify` changes nothing", hint)

@@ -116,10 +116,10 @@ class SignalDefinition(Node):
     condition: Expression | None
     side: str
     symbol: Literal | None
-    lots: Expression | None
-    risk_percent: Expression | None
-    order: str | None
-    price: Expression | None
-    stop: Level | None
-    target: Level | None
-    valid: Expression | None
+    lots: Expression | None = None
+    risk_percent: Expression | None = None
+    order: str | None = None
+    price: Expression | None = None
+    stop: Level | None = None
+    target: Level | None = None
+    valid: Expression | None = None
