@@ -24,8 +24,9 @@ import pyspark
 from benchmarks.machine import describe
 from benchmarks.measure import FOLDER, seconds, table
 from cep.archive import Archive, import_history
-from cep.backtest.parts import Job, merged_rows, run_task, tasks
-from cep.backtest.records import keys_in_order, read
+from cep.backtest.divided import Divided, Wanted
+from cep.backtest.parts import run_task
+from cep.backtest.records import read
 from cep.backtest.selection import Selection, select
 from cep.backtest.sequential import sequential
 from cep.engine.native import Compiled
@@ -86,11 +87,10 @@ def made(folder: Path, ticks: int) -> Archive:
 
 def in_parts(rules: Compiled, selection: Selection) -> int:
     """What the tasks and the driver do, one after the other in this process."""
-    keys = keys_in_order(selection, rules.plan)
     with tempfile.TemporaryDirectory() as folder:
-        job = Job.of(rules, keys, selection, folder)
-        parts = [row for task in tasks(selection, 8) for row in run_task(job, task)]
-        return sum(len(rows) for rows in merged_rows(rules, keys, parts, selection))
+        divided = Divided.of(rules, selection, folder, Wanted())
+        parts = [row for task in divided.tasks for row in run_task(divided.job, task)]
+        return sum(len(rows) for rows in divided.rows(parts))
 
 
 def read_only(selection: Selection, rules: Compiled) -> int:

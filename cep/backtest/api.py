@@ -72,7 +72,7 @@ def run(
     told = [work.about_fills, *work.missing()]
     collected = Collected(work.asked.plan, work.asked.shown)
     sharing = Sharing(jobs, None if kept is None else Path(kept), told.append)
-    why_alone = work.why_one_process if sharing.is_any else ""
+    why_alone = work.why_one_task if sharing.is_any else ""
     told += [f"in this process alone: {why_alone}"] if why_alone else []
     is_shared = sharing.is_any and not why_alone
     rows = work.in_processes(sharing) if is_shared else work.in_this_process()

@@ -17,6 +17,7 @@ from cep.archive.parts import int64
 from cep.backtest.places import at_times
 from cep.backtest.records import shown_tables
 from cep.backtest.selection import Selection
+from cep.backtest.slices import rows_before
 from cep.engine.kernels.state import Ints
 from cep.engine.native import Compiled
 from cep.engine.stages import KEYED
@@ -26,6 +27,8 @@ from cep.plan.remembered import remembered
 
 MARGIN_MS = 1_000
 """Read in front of what is needed: a full millisecond's records have numbers of later ones."""
+WARM_UPS = 5
+"""How many times as long as the warm-up behind it a period is: else that would be most of it."""
 SEARCH_DAYS = 10
 """How far behind a wanted cut a silence is looked for: no market is open longer than a week."""
 
@@ -68,24 +71,36 @@ class Periods:
 
     def __init__(self, selection: Selection, plan: Plan, memory: Memory) -> None:
         self._times = Times(selection, plan)
+        self._files = selection.files
         self._memory = memory
 
-    def at(self, cuts: Sequence[int]) -> list[Period]:
+    def at(self, cuts: Sequence[int], rows_min: int = 0) -> list[Period]:
         """A period may begin at each cut, ingest numbers, and does wherever it can know what the
         rules remember, but for a warm-up that would begin before the period in front of it does.
+
+        With `rows_min` a period has about so many records at least, and is worth its warm-up.
         """
         begins: list[tuple[int, int | None]] = [(0, None)]
         for place, cut in enumerate(cuts, 1):
-            cut_msc, previous = cut >> INGEST_BITS, begins[-1][1]
-            from_msc = self._warm_up(cut_msc)
-            before = cuts[begins[-1][0] - 1] >> INGEST_BITS if previous is not None else None
-            if from_msc is not None and (before is None or from_msc >= before):
+            begun = None if begins[-1][1] is None else cuts[begins[-1][0] - 1]
+            if rows_min and self._rows(begun, cut) < rows_min:
+                continue
+            from_msc = self._warm_up(cut >> INGEST_BITS)
+            if from_msc is None or (begun is not None and from_msc < begun >> INGEST_BITS):
+                continue
+            warm_up = self._rows(from_msc << INGEST_BITS, cut) if rows_min else 0
+            if not rows_min or self._rows(begun, cut) >= WARM_UPS * warm_up:
                 begins.append((place, from_msc))
         ends = [*(first for first, _ in begins[1:]), None]
         return [
             Period(number, first, past, from_msc)
             for number, ((first, from_msc), past) in enumerate(zip(begins, ends, strict=True))
         ]
+
+    def _rows(self, begin: int | None, end: int) -> float:
+        """About how many records there are from one ingest number, None: the first, to another."""
+        before = rows_before(self._files, np.array([begin or 0, end]))
+        return float(before[1] - before[0])
 
     def _warm_up(self, cut_msc: int) -> int | None:
         """From when on to read for what begins at a cut; None: nothing can begin there."""

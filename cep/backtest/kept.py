@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from cep.archive.ingest import INGEST_BITS
-from cep.backtest.by_time import cuts_at_silences, read_in
+from cep.backtest.by_time import cuts_at_silences
 from cep.backtest.code import code_hash
 from cep.backtest.errors import BacktestError
 from cep.backtest.parts import Job, PartRow, Task
@@ -78,15 +78,14 @@ class Kept:
 
 def name_of(job: Job, task: Task) -> str:
     """Names what a task comes to: the hash of all that it follows from."""
-    period, (own,) = task.period, task.selections
-    read = read_in(own, period, job.cuts)
+    period, read = task.period, task.selection
     past = len(job.cuts) + 1 if period.past is None else period.past
     files = sorted((file.path, file.rows, file.checksum) for file in read.files)
     what = (
         code_hash(),
         msgspec.structs.replace(job, cuts=(), ends_msc=(), folder=""),
         [(index, *job.end(index)) for index in range(past) if _is_read(job, index, read)],
-        (task.places, period, read.from_msc, read.to_msc, read.hidden, files),
+        (task.place, task.symbol, period, read.from_msc, read.to_msc, read.hidden, files),
     )
     return _hash(msgspec.json.encode(what))
 

@@ -49,6 +49,8 @@ class Job(msgspec.Struct, frozen=True):
 
     `functions` are the user's files as they are here, so that other machines need not have them.
 
+    `clock` are the files that say how time passed for all symbols.
+
     `folder` is where they leave their parts, the same for all machines. `ends_msc` is up to when
     time passes in each slice of sorted history.
     """
@@ -62,6 +64,7 @@ class Job(msgspec.Struct, frozen=True):
     functions: tuple[FunctionFile, ...] = ()
     mode: Mode = "sorted"
     ends_msc: tuple[int, ...] = ()
+    clock: tuple[File, ...] = ()
 
     @classmethod
     def of(
@@ -83,7 +86,7 @@ class Job(msgspec.Struct, frozen=True):
         mode = mode_of(lived=selection.is_lived)
         found = cuts(selection.files, slice_rows or slice_rows_for(rules, mode))
         if mode == "lived":
-            return msgspec.structs.replace(job, cuts=tuple(found), mode=mode)
+            return msgspec.structs.replace(job, cuts=tuple(found), mode=mode, clock=selection.clock)
         if silence_ms:
             found = cuts_at_silences(found, selection, rules.plan, silence_ms)
         return job.cut_at(at_times(found), selection)
@@ -106,16 +109,20 @@ class Job(msgspec.Struct, frozen=True):
 
 
 class Task(msgspec.Struct, frozen=True):
-    """Symbols to run one after the other; `places` are their places among all, by name.
+    """A period of a symbol: what of its records is read for it, warm-up included.
 
-    `clock` are the files that say how time passed for all of them; `period` is what is run of a
-    symbol, in a task of one.
+    `place` is that of the symbol among all, by name.
     """
 
-    places: tuple[int, ...]
-    selections: tuple[Selection, ...]
-    clock: tuple[File, ...] = ()
+    place: int
+    symbol: str
+    selection: Selection
     period: Period = ALL
+
+    @classmethod
+    def of(cls, job: Job, place: int, own: Selection, period: Period = ALL) -> Task:
+        """The task of a period, of all records of a symbol."""
+        return cls(place, own.symbols[0], read_in(own, period, job.cuts), period)
 
 
 class PartRow(msgspec.Struct, frozen=True):
@@ -198,35 +205,13 @@ def why_sequential(
     return is_distributable(rules, lived=lived, places_times=True)
 
 
-def tasks(selection: Selection, tasks_max: int) -> list[Task]:
-    """All symbols in at most `tasks_max` tasks of about equal rows, the largest first."""
-    by_symbol = list(selection.by_symbol().items())
-    largest = sorted(range(len(by_symbol)), key=lambda i: -by_symbol[i][1].rows)
-    groups: list[list[int]] = [[] for _ in range(min(tasks_max, len(by_symbol)))]
-    loads = [0] * len(groups)
-    for place in largest:
-        lightest = loads.index(min(loads))
-        groups[lightest].append(place)
-        loads[lightest] += by_symbol[place][1].rows
-    return [
-        Task(tuple(group), tuple(by_symbol[place][1] for place in group), selection.clock)
-        for _, group in sorted(zip(loads, groups, strict=True), reverse=True)
-    ]
-
-
 def run_task(job: Job, task: Task) -> Iterator[PartRow]:
-    """Parts of the task's symbols, one slice at a time in memory."""
-    for place, selection in zip(task.places, task.selections, strict=True):
-        whole = msgspec.structs.replace(selection, clock=task.clock)
-        yield from run_symbol(job, place, whole, task.period)
-
-
-def run_symbol(
-    job: Job, place: int, selection: Selection, period: Period = ALL
-) -> Iterator[PartRow]:
-    """Stage 1 over one symbol's records; the parts of all slices go into one file."""
-    symbol, run = selection.symbols[0], begun_apart(job.compiled(), job.keys, job.mode)
-    told = Told(read_in(selection, period, job.cuts))
+    """Stage 1 over one symbol's records, one slice at a time in memory; the parts of all slices go
+    into one file.
+    """
+    symbol, period = task.symbol, task.period
+    run = begun_apart(job.compiled(), job.keys, job.mode)
+    told = Told(msgspec.structs.replace(task.selection, clock=job.clock))
     bounds = order_of(np.array(job.cuts, np.int64), TICK_STREAM)
     number = job.keys.index(symbol) if symbol in job.keys else len(job.keys)
     entered: Counter[str] = Counter()
@@ -243,8 +228,9 @@ def run_symbol(
             size = file.write(packed(run_part(run, seen, told.before, end, number, begun)))
             file.flush()
             yield PartRow(
-                place, index, symbol, seen.rows, seen.first_ingest, seen.last_ingest, file.name,
-                offset, size, is_full=any(why is Reason.BOUND for _, why, _ in run.dropped),
+                task.place, index, symbol, seen.rows, seen.first_ingest, seen.last_ingest,
+                file.name, offset, size,
+                is_full=any(why is Reason.BOUND for _, why, _ in run.dropped),
             )  # fmt: skip
 
 

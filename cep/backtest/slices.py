@@ -9,7 +9,7 @@ import numpy as np
 
 from cep.archive import File
 from cep.engine.input_rows import InputRows
-from cep.engine.kernels.state import OUT_ORDER, Ints
+from cep.engine.kernels.state import OUT_ORDER, Floats, Ints
 
 SLICE_ROWS = 1 << 22
 
@@ -22,17 +22,29 @@ def cuts(files: Sequence[File], slice_rows: int = SLICE_ROWS) -> list[int]:
     total = sum(file.rows for file in files)
     if total <= slice_rows:
         return []
+    edges, rows = _course(files)
+    wanted = np.arange(slice_rows, total, slice_rows)
+    # relative to the first edge: ingest numbers are beyond the whole numbers of a float
+    steps = np.interp(wanted, rows, edges - edges[0]).astype(np.int64)
+    return [int(cut) for cut in np.unique(steps + edges[0])]
+
+
+def rows_before(files: Sequence[File], numbers: Ints) -> Floats:
+    """About how many records of the files have smaller ingest numbers; there is a file at least."""
+    edges, rows = _course(files)
+    found: Floats = np.interp(numbers - edges[0], edges - edges[0], rows)
+    return found
+
+
+def _course(files: Sequence[File]) -> tuple[Ints, Floats]:
+    """Ingest numbers in order, and how many records are in front of each."""
     first = np.array([file.first_ingest for file in files], np.int64)
     past = np.array([file.last_ingest + 1 for file in files], np.int64)
     density = np.array([file.rows for file in files]) / (past - first)
     edges, places = np.unique(np.concatenate([first, past]), return_inverse=True)
     slope = np.zeros(len(edges))
     np.add.at(slope, places, np.concatenate([density, -density]))
-    rows = np.concatenate([[0.0], np.cumsum(np.cumsum(slope)[:-1] * np.diff(edges))])
-    wanted = np.arange(slice_rows, total, slice_rows)
-    # relative to the first edge: ingest numbers are beyond the whole numbers of a float
-    steps = np.interp(wanted, rows, edges - edges[0]).astype(np.int64)
-    return [int(cut) for cut in np.unique(steps + edges[0])]
+    return edges, np.concatenate([[0.0], np.cumsum(np.cumsum(slope)[:-1] * np.diff(edges))])
 
 
 def sliced(batches: Iterator[InputRows], bounds: Ints) -> Iterator[tuple[int, Iterator[InputRows]]]:

@@ -12,11 +12,12 @@ from cep.backtest.asked import Asked
 from cep.backtest.assumptions import assumptions
 from cep.backtest.daily import Daily, daily, returns
 from cep.backtest.dealt import dealt
+from cep.backtest.divided import why_whole
 from cep.backtest.metrics import Metrics, by_signal
 from cep.backtest.missing import missing, silent, unfilled
 from cep.backtest.orders import orders
 from cep.backtest.page import Findings, report
-from cep.backtest.processes import Sharing, in_processes, why_one_process
+from cep.backtest.processes import Sharing, in_processes
 from cep.backtest.results import Results, event_names, picked, stretches
 from cep.backtest.sequential import sequential
 from cep.backtest.simulate import (
@@ -136,11 +137,11 @@ class Work:
         )
 
     @property
-    def why_one_process(self) -> str:
-        """Why several processes have nothing to share in this run; empty where they have."""
+    def why_one_task(self) -> str:
+        """Why there is nothing to share in this run; empty where there is."""
         if self.account is not None:
             return self.about_account
-        return why_one_process(self.rules, self.asked.selection)
+        return why_whole(self.rules, self.asked.selection)
 
     @property
     def about_account(self) -> str:
@@ -150,7 +151,7 @@ class Work:
         return "signals that the risk guard judges by one account are one task"
 
     def in_processes(self, sharing: Sharing, advance: Advance = lambda n: None) -> Iterator[Rows]:
-        """The rows, in order, where nothing says `why_one_process`."""
+        """The rows, in order, where nothing says `why_one_task`."""
 
         def passed(n: int) -> None:
             self.results.add_records(n)

@@ -157,6 +157,7 @@ def run_rules(work: Work, wishes: Wishes, folder: RunFolder | None) -> None:
 @contextmanager
 def running(work: Work, wishes: Wishes) -> Iterator[Iterator[Rows]]:
     """The run's output rows, by Spark or in this process."""
+    from cep.backtest.divided import how_divided
     from cep.backtest.parts import why_sequential
 
     selection = work.asked.selection
@@ -165,14 +166,16 @@ def running(work: Work, wishes: Wishes) -> Iterator[Iterator[Rows]]:
             yield shared(work, wishes, bar.advance)
         return
     reason: str | None
-    master, reason = chosen(wishes.master, selection.rows, len(selection.symbols))
+    whole = work.why_one_task if wishes.master == AUTO else ""
+    master, reason = chosen(wishes.master, selection.rows, whole)
     if master != NO_SPARK and work.account is not None:
         reason = work.about_account
     elif master != NO_SPARK:
         reason = why_sequential(
             work.rules, lived=selection.is_lived, ends_sorted=selection.ends_sorted
         )
-    if reason is None:
+    if not reason and master != NO_SPARK:
+        note(f"on Spark {master}, {how_divided(work.rules, selection)}")
         backtest, session = spark_parts()
         started = session(master, settings=wishes.settings)
         with started as spark, progress("backtest", unit="tasks") as bar:
@@ -191,13 +194,15 @@ def shared(work: Work, wishes: Wishes, advance: Callable[[int], None]) -> Iterat
     """The rows by several processes and with runs before, or where the rules do not allow it by
     this one.
     """
-    from cep.backtest.processes import Sharing, how_divided
+    from cep.backtest.divided import how_divided
+    from cep.backtest.processes import Sharing
 
     jobs = wishes.jobs
-    if reason := work.why_one_process:
+    if reason := work.why_one_task:
         note(f"in this process alone: {reason}")
         return work.in_this_process(advance)
-    note(how_divided(work.rules, work.asked.selection, jobs))
+    processes = "process" if jobs == 1 else "processes"
+    note(f"in {jobs} {processes}, {how_divided(work.rules, work.asked.selection)}")
     return work.in_processes(Sharing(jobs, wishes.kept, note), advance)
 
 

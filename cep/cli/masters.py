@@ -31,12 +31,14 @@ def given_settings(settings: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def chosen(master: str, rows: int, symbols: int) -> tuple[str, str]:
-    """The master of a run over so many records, and why, where it was not given."""
+def chosen(master: str, rows: int, whole: str) -> tuple[str, str]:
+    """The master of a run over so many records, and why, where it was not given. `whole` says why
+    there would be one task, if so.
+    """
     if master != AUTO:
         return master, ""
-    if symbols < 2:
-        return NO_SPARK, "tasks are symbols, and there is one"
+    if whole:
+        return NO_SPARK, whole
     if rows < SPARK_PAYS_ROWS:
         return NO_SPARK, f"Spark pays from {SPARK_PAYS_ROWS:,} records, these are {rows:,}"
     return ALL_CORES, ""

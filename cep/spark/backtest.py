@@ -1,4 +1,4 @@
-"""A backtest on Spark: stage 1 by symbol in its tasks, stage 2 on their parts in the driver.
+"""A backtest on Spark: stage 1 by symbol and time in its tasks, stage 2 in the driver.
 
 Stage 2 is one engine with one clock: it cannot be spread, it sees few rows, and its output goes
 to files of the driver's machine. So it runs in the driver, on parts that it takes slice by slice in
@@ -18,9 +18,9 @@ import msgspec
 from pyspark.sql import DataFrame, SparkSession
 
 from cep.backtest.code import code_hash
+from cep.backtest.divided import Divided, Wanted, grouped
 from cep.backtest.errors import BacktestError
-from cep.backtest.parts import Job, PartRow, merged_rows, tasks, why_sequential
-from cep.backtest.records import keys_in_order
+from cep.backtest.parts import PartRow, why_sequential
 from cep.backtest.selection import Selection
 from cep.clocks import Mode
 from cep.dropped import Ended, nobody
@@ -55,14 +55,14 @@ def backtest(
     reason = why_sequential(rules, lived=selection.is_lived, ends_sorted=selection.ends_sorted)
     if reason is not None:
         raise BacktestError(f"symbols cannot be run apart: {reason}", "run the rules in sequence")
-    keys = keys_in_order(selection, rules.plan)
     warm(rules, mode_of(lived=selection.is_lived))
     with TemporaryDirectory(prefix="mt5cep-", dir=work and work.resolve()) as folder:
-        job = Job.of(rules, keys, selection, folder, slice_rows)
+        wanted = Wanted(TASKS_A_CORE * spark.sparkContext.defaultParallelism, slice_rows)
+        divided = Divided.of(rules, selection, folder, wanted)
         with reporting(spark, on_task):
-            parts = collected(parts_frame(spark, job, selection))
+            parts = collected(parts_frame(spark, divided))
         advance(sum(part.rows for part in parts))
-        yield from merged_rows(rules, keys, parts, selection, ended)
+        yield from divided.rows(parts, ended)
 
 
 def warm(rules: Compiled, mode: Mode) -> None:
@@ -72,12 +72,12 @@ def warm(rules: Compiled, mode: Mode) -> None:
             part.begun().warm_up()
 
 
-def parts_frame(spark: SparkSession, job: Job, selection: Selection) -> DataFrame:
+def parts_frame(spark: SparkSession, divided: Divided) -> DataFrame:
     """The parts as a table."""
     spark.dataSource.register(PartsSource)
-    todo = tasks(selection, TASKS_A_CORE * spark.sparkContext.defaultParallelism)
-    work = msgspec.json.encode(Work(job, tuple(todo), code_hash())).decode()
-    return spark.read.format(NAME).option("work", work).load()
+    groups = grouped(divided.tasks, TASKS_A_CORE * spark.sparkContext.defaultParallelism)
+    work = Work(divided.job, tuple(map(tuple, groups)), code_hash())
+    return spark.read.format(NAME).option("work", msgspec.json.encode(work).decode()).load()
 
 
 def collected(parts: DataFrame) -> list[PartRow]:

@@ -1,4 +1,4 @@
-"""A Spark data source whose rows are parts: what stage 1 made of one symbol's records in one slice.
+"""A Spark data source whose rows are parts: what stage 1 made of a symbol's records in one slice.
 
 Spark schedules lists of files, never ticks. A task opens its Parquet files itself, runs the engine,
 and writes what it found to a file; only the place of that goes through Spark.
@@ -40,15 +40,15 @@ SCHEMA = (
 
 
 class Work(msgspec.Struct, frozen=True):
-    """The options of the source: one job, cut into tasks, and the hash of the driver's code."""
+    """The options of the source: a job, groups of its tasks, and the hash of the driver's code."""
 
     job: Job
-    tasks: tuple[Task, ...]
+    groups: tuple[tuple[Task, ...], ...]
     code: str
 
 
 class TaskPartition(InputPartition):
-    """One task, as JSON."""
+    """A group of tasks, as JSON: what Spark takes for one task."""
 
 
 class PartsSource(DataSource):
@@ -72,19 +72,19 @@ class PartsReader(DataSourceReader):
         decoded = msgspec.json.decode(work, type=Work)
         self._code = decoded.code
         self._job = msgspec.json.encode(decoded.job)
-        self._tasks = [msgspec.json.encode(task) for task in decoded.tasks]
+        self._groups = [msgspec.json.encode(group) for group in decoded.groups]
 
     def partitions(self) -> Sequence[InputPartition]:
-        return [TaskPartition(task) for task in self._tasks]
+        return [TaskPartition(group) for group in self._groups]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         if code_hash() != self._code:
             yield as_batch(failed(0, other_code(self._code)))
             return
         job = msgspec.json.decode(self._job, type=Job)
-        task = msgspec.json.decode(partition.value, type=Task)
-        for row in reported(job, task):
-            yield as_batch(row)
+        for task in msgspec.json.decode(partition.value, type=tuple[Task, ...]):
+            for row in reported(job, task):
+                yield as_batch(row)
 
 
 def other_code(wanted: str) -> str:
@@ -107,7 +107,7 @@ def reported(job: Job, task: Task) -> Iterator[PartRow]:
     except Exception as error:
         if type(error).__module__.split(".")[0] not in PACKAGES:
             raise
-        yield failed(task.places[0], str(error))
+        yield failed(task.place, str(error))
 
 
 def as_batch(row: PartRow) -> pa.RecordBatch:

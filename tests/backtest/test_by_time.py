@@ -8,15 +8,9 @@ import numpy as np
 import pytest
 
 from cep.archive import Archive, import_history
+from cep.backtest.divided import how_divided, memory_of, tasks_by_time, why_whole
 from cep.backtest.parts import Job, Task, merged_rows, run_task, why_sequential
-from cep.backtest.processes import (
-    Sharing,
-    how_divided,
-    in_processes,
-    memory_of,
-    tasks_by_time,
-    why_one_process,
-)
+from cep.backtest.processes import Sharing, in_processes
 from cep.backtest.records import keys_in_order
 from cep.backtest.selection import select
 from cep.backtest.sequential import sequential
@@ -111,9 +105,9 @@ def test_what_is_remembered_for_ever_stays_in_one_piece(archive: Archive, name: 
     rows, dropped, tasks = in_parts(rules, archive)
     assert len(tasks) == 2, "one for each symbol"
     selection = select(archive, rules.plan)
-    assert "in one piece, " in how_divided(rules, selection, 2)
-    assert why_one_process(rules, selection) == "", "there are two symbols"
-    alone = why_one_process(rules, select(archive, rules.plan, ["EURUSD"]))
+    assert "in one piece, " in how_divided(rules, selection)
+    assert why_whole(rules, selection) == "", "there are two symbols"
+    alone = why_whole(rules, select(archive, rules.plan, ["EURUSD"]))
     assert alone.startswith("there is one symbol, and ")
     assert (rows, dropped) == in_sequence(rules, archive)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
@@ -14,16 +13,11 @@ from hypothesis import strategies as st
 from cep.archive import Archive, compact, import_history, ingest_spool
 from cep.backtest.parts import (
     SLICE_ROWS_MIN,
-    Job,
-    merged_rows,
     packed,
-    run_task,
     slice_rows_for,
-    tasks,
     unpacked,
     why_sequential,
 )
-from cep.backtest.records import keys_in_order
 from cep.backtest.selection import Selection, select
 from cep.backtest.sequential import sequential
 from cep.backtest.slices import SLICE_ROWS
@@ -34,6 +28,7 @@ from cep.replay import read_sources, replay
 from mt5bridge.history import TickBlock
 from mt5bridge.spool import Spool
 from tests.backtest.archives import DAY_MS, START_MSC, exported, imported, recorded
+from tests.backtest.in_parts import rows_in_parts
 from tests.backtest.rules import ACROSS, CHAINED, KEYED
 from tests.campaign import examples
 from tests.spool.groups import tick_group, ticks
@@ -53,12 +48,8 @@ def lines_in_parts(
     tasks_max: int,
     ended: Ended = nobody,
 ) -> list[bytes]:
-    keys = keys_in_order(selection, rules.plan)
-    with TemporaryDirectory() as folder:
-        job = Job.of(rules, keys, selection, folder, slice_rows)
-        parts = [row for task in tasks(selection, tasks_max) for row in run_task(job, task)]
-        merged = merged_rows(rules, keys, parts, selection, ended)
-        return [line for rows in merged for line in rows.json_lines()]
+    found = rows_in_parts(rules, selection, slice_rows, tasks_max, ended)
+    return [line for rows in found for line in rows.json_lines()]
 
 
 @pytest.fixture(scope="module", params=[recorded, imported], ids=["recorded", "imported"])

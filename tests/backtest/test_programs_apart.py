@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 
 from cep.archive import Archive
-from cep.backtest.parts import Job, merged_rows, run_task, tasks, why_sequential
-from cep.backtest.records import keys_in_order
+from cep.backtest.parts import why_sequential
 from cep.backtest.selection import select
 from cep.backtest.sequential import sequential
 from cep.dropped import Dropped
@@ -18,6 +16,7 @@ from cep.engine.native import Compiled
 from cep.engine.rows import Rows
 from cep.plan import compile_rules
 from tests.backtest.archives import imported, recorded
+from tests.backtest.in_parts import rows_in_parts
 from tests.backtest.rules import DEAL, TICK
 from tests.campaign import either
 
@@ -102,7 +101,7 @@ def placed(found: Iterable[Rows]) -> list[Placed]:
     ]
 
 
-def both_ways(archive: Archive, text: str, slice_rows: int, tasks_max: int = 2) -> list[Placed]:
+def both_ways(archive: Archive, text: str, slice_rows: int) -> list[Placed]:
     """The rows in sequence, which are those in parts; so is what was dropped."""
     plan = compile_rules(text)
     rules, selection = Compiled(plan), select(archive, plan)
@@ -111,11 +110,7 @@ def both_ways(archive: Archive, text: str, slice_rows: int, tasks_max: int = 2) 
     )
     dropped: list[Dropped] = []
     expected = placed(sequential(rules, selection, ended=dropped.append))
-    keys = keys_in_order(selection, plan)
-    with TemporaryDirectory() as folder:
-        job = Job.of(rules, keys, selection, folder, slice_rows)
-        parts = [row for task in tasks(selection, tasks_max) for row in run_task(job, task)]
-        found = placed(merged_rows(rules, keys, parts, selection, dropped.append))
+    found = placed(rows_in_parts(rules, selection, slice_rows, ended=dropped.append))
     assert found == expected
     assert dropped[0] == dropped[1]
     return expected

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cep.archive import Archive, File, ingest_spool
+from cep.backtest.divided import grouped
 from cep.backtest.errors import BacktestError
-from cep.backtest.parts import tasks
+from cep.backtest.parts import Task
 from cep.backtest.records import (
     Moment,
     encoded,
@@ -38,6 +39,12 @@ TICKS_ONLY = compile_rules(KEYED)
 def file(symbol: str, first: int, last: int, rows: int) -> File:
     path = f"{symbol}-{first}"
     return File("ticks", symbol, "2024-03-01", path, rows, 1, "", first, last, 0, 9, ())
+
+
+def apart(selection: Selection) -> list[Task]:
+    """A task for each symbol."""
+    parts = selection.by_symbol().items()
+    return [Task(place, symbol, own) for place, (symbol, own) in enumerate(parts)]
 
 
 @pytest.fixture(scope="module")
@@ -149,15 +156,15 @@ def test_order_numbers_keep_ticks_before_deals() -> None:
     st.lists(st.tuples(st.integers(0, 9), st.integers(1, 500)), min_size=1, max_size=20),
     st.integers(1, 6),
 )
-def test_tasks_hold_every_symbol_once_and_are_balanced(
+def test_groups_hold_every_task_once_and_are_balanced(
     sizes: list[tuple[int, int]], tasks_max: int
 ) -> None:
     files = tuple(file(f"S{name}", i, i, rows) for i, (name, rows) in enumerate(sizes))
     selection = Selection("", files)
-    found = tasks(selection, tasks_max)
-    placed = {p: s for t in found for p, s in zip(t.places, t.selections, strict=True)}
-    assert [placed[place].symbols for place in sorted(placed)] == [[s] for s in selection.symbols]
-    loads = [sum(part.rows for part in task.selections) for task in found]
+    found = grouped(apart(selection), tasks_max)
+    placed = {task.place: task.symbol for group in found for task in group}
+    assert [placed[place] for place in sorted(placed)] == selection.symbols
+    loads = [sum(task.selection.rows for task in group) for group in found]
     largest = max(part.rows for part in selection.by_symbol().values())
     assert loads == sorted(loads, reverse=True) and len(loads) <= tasks_max
     assert max(loads) - min(loads) <= largest
@@ -168,8 +175,8 @@ def test_the_largest_symbols_are_placed_first() -> None:
         file(name, i, i, rows)
         for i, (name, rows) in enumerate(zip("ABCDE", [1, 1, 1, 1, 4], strict=True))
     )
-    found = tasks(Selection("", files), 2)
-    assert [sum(part.rows for part in task.selections) for task in found] == [4, 4]
+    found = grouped(apart(Selection("", files)), 2)
+    assert [sum(task.selection.rows for task in group) for group in found] == [4, 4]
 
 
 def test_files_after_a_record_hold_later_ones() -> None:

@@ -10,9 +10,8 @@ from pyspark.sql import SparkSession
 
 from cep.archive import Archive, import_history
 from cep.backtest.account_tables import trades_table
+from cep.backtest.divided import Divided, Wanted
 from cep.backtest.errors import BacktestError
-from cep.backtest.parts import Job
-from cep.backtest.records import keys_in_order
 from cep.backtest.selection import Selection, select
 from cep.backtest.sequential import sequential
 from cep.backtest.tables import Tables, write_table
@@ -23,6 +22,7 @@ from cep.replay import read_sources, replay
 from cep.spark.backtest import backtest, parts_frame
 from cep.spark.tables import views
 from mt5bridge.history import TickBlock
+from tests.backtest import test_by_time as by_time
 from tests.backtest import told
 from tests.backtest.archives import exported, imported, recorded
 from tests.backtest.rules import ACROSS, CHAINED, KEYED, TICK
@@ -37,6 +37,10 @@ PLAN = compile_rules(CHAINED)
 def archive(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Archive:
     build: Callable[[Path], Archive] = request.param
     return build(tmp_path_factory.mktemp("archive"))
+
+
+days = by_time.archive
+"""Days of two symbols, each with a session and a night."""
 
 
 def lines_in_sequence(rules: Compiled, selection: Selection, ended: Ended = nobody) -> list[bytes]:
@@ -67,6 +71,21 @@ def test_candles_are_run_apart(spark: SparkSession, archive: Archive) -> None:
     lines = [line for rows in found for line in rows.json_lines()]
     assert lines == lines_in_sequence(rules, selection)
     assert any(b'"stream":"Fade"' in line for line in lines)
+
+
+@pytest.mark.parametrize("name", ["a window", "events that turn true", "candles"])
+def test_one_symbol_is_run_in_parts_of_time(
+    spark: SparkSession, days: Archive, name: str, tmp_path: Path
+) -> None:
+    rules = by_time.rules_of(name)
+    selection = select(days, rules.plan, ["EURUSD"])
+    divided = Divided.of(rules, selection, str(tmp_path), Wanted(slice_rows=300))
+    assert len(divided.tasks) > 3
+    dropped: list[Dropped] = []
+    found = backtest(spark, rules, selection, slice_rows=300, ended=dropped.append)
+    lines = [line for rows in found for line in rows.json_lines()]
+    assert lines == lines_in_sequence(rules, selection, dropped.append)
+    assert lines and dropped[0] == dropped[1]
 
 
 def test_what_was_lived_keeps_its_watermarks(spark: SparkSession, tmp_path: Path) -> None:
@@ -101,10 +120,9 @@ def test_records_and_tasks_are_reported(spark: SparkSession, archive: Archive) -
 
 def test_the_parts_are_a_table(spark: SparkSession, archive: Archive, tmp_path: Path) -> None:
     rules, selection = Compiled(PLAN, outputs=["Fade"]), select(archive, PLAN)
-    keys = keys_in_order(selection, PLAN)
-    job = Job.of(rules, keys, selection, str(tmp_path), 900)
-    bounds = job.cuts
-    frame = parts_frame(spark, job, selection)
+    divided = Divided.of(rules, selection, str(tmp_path), Wanted(slice_rows=900))
+    keys, bounds = divided.keys, divided.job.cuts
+    frame = parts_frame(spark, divided)
     frame.createOrReplaceTempView("parts")
     rows = spark.sql("select * from parts where rows > 0").collect()
     assert {row["symbol"] for row in rows} == set(keys)

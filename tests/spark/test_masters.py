@@ -45,18 +45,18 @@ def test_the_driver_is_named_where_its_machine_is_the_only_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "symbols", "master", "told"),
+    ("rows", "whole", "master", "told"),
     [
-        (SPARK_PAYS_ROWS, 1, "none", "tasks are symbols, and there is one"),
-        (SPARK_PAYS_ROWS - 1, 2, "none", "Spark pays from 20,000,000 records"),
-        (SPARK_PAYS_ROWS, 2, "local[*]", ""),
+        (SPARK_PAYS_ROWS, "there is one symbol", "none", "there is one symbol"),
+        (SPARK_PAYS_ROWS - 1, "", "none", "Spark pays from 20,000,000 records"),
+        (SPARK_PAYS_ROWS, "", "local[*]", ""),
     ],
 )
-def test_spark_is_used_where_it_pays(rows: int, symbols: int, master: str, told: str) -> None:
+def test_spark_is_used_where_it_pays(rows: int, whole: str, master: str, told: str) -> None:
     """And the run says why it is not; who names a master gets it."""
-    found, why = chosen("auto", rows, symbols)
+    found, why = chosen("auto", rows, whole)
     assert found == master and why.startswith(told) and bool(why) == bool(told)
-    assert chosen("local[1]", rows, symbols) == ("local[1]", "")
+    assert chosen("local[1]", rows, whole) == ("local[1]", "")
 
 
 @pytest.mark.parametrize("text", ["spark.executor.memory", "memory=4g", "=4g"])
@@ -84,9 +84,10 @@ def test_tasks_that_import_other_code_say_so() -> None:
     import msgspec
 
     from cep.backtest.parts import Job, Task
+    from cep.backtest.selection import Selection
 
     job = Job("", (), False, (), ())
-    work = msgspec.json.encode(Work(job, (Task((0,), ()),), "another"))
+    work = msgspec.json.encode(Work(job, ((Task(0, "", Selection("", ())),),), "another"))
     reader = PartsReader(work.decode())
     ((batch,),) = (list(reader.read(one)) for one in reader.partitions())
     (error,) = batch["error"].to_pylist()

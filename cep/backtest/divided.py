@@ -1,0 +1,134 @@
+"""How a run is divided into tasks, symbols apart and each by time, and put together again.
+
+It is the same wherever tasks run: in processes of this machine (`cep.backtest.processes`) or on
+Spark (`cep.spark.backtest`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from cep.backtest.by_time import ALL, Periods, memory_apart
+from cep.backtest.kept import day_cuts
+from cep.backtest.parts import Job, PartRow, Task, merged_rows, slice_rows_for, why_sequential
+from cep.backtest.records import keys_in_order
+from cep.backtest.selection import Selection
+from cep.backtest.sequential import sequential
+from cep.dropped import Ended, nobody
+from cep.engine.apart import mode_of
+from cep.engine.native import Compiled
+from cep.engine.rows import Rows
+from cep.plan.memory import Memory, forever
+from cep.plan.remembered import split_text
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """So many tasks at least, if the rules allow; `slice_rows` are those of a slice, left out as
+    many as is good. `by_days`: history is cut at each day instead, so that parts can be kept.
+    """
+
+    tasks: int = 1
+    slice_rows: int | None = None
+    by_days: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Divided:
+    """A run in tasks, the largest first."""
+
+    rules: Compiled
+    selection: Selection
+    keys: list[str]
+    job: Job
+    tasks: list[Task]
+
+    @classmethod
+    def of(cls, rules: Compiled, selection: Selection, folder: str, wanted: Wanted) -> Divided:
+        """The run of rules whose symbols can be run apart (`why_sequential`); tasks leave what they
+        find in `folder`.
+        """
+        memory, plan = memory_of(rules, selection), rules.plan
+        keys = keys_in_order(selection, plan)
+        rows = wanted.slice_rows or _slice_rows(rules, selection, wanted.tasks)
+        by_days = wanted.by_days and not selection.is_lived
+        job = Job.of(rules, keys, selection, folder, rows, memory.silence_ms)
+        if by_days:
+            job = job.cut_at(day_cuts(selection, plan, memory), selection)
+        rows_min = 0 if by_days or wanted.slice_rows else selection.rows // (2 * wanted.tasks)
+        return cls(
+            rules, selection, keys, job, tasks_by_time(job, rules, selection, memory, rows_min)
+        )
+
+    def rows(self, parts: Sequence[PartRow], ended: Ended = nobody) -> Iterator[Rows]:
+        """Output rows in order, those of `sequential`, from what the tasks have come to.
+
+        Where events or partial matches had no room, which of them were dropped depends on all
+        before: then it is run again, in one piece. `ended` is told what was dropped.
+        """
+        is_cut = any(task.period.number for task in self.tasks)
+        if is_cut and any(part.is_full for part in parts):
+            yield from sequential(self.rules, self.selection, ended=ended)
+        else:
+            yield from merged_rows(self.rules, self.keys, parts, self.selection, ended)
+
+
+def memory_of(rules: Compiled, selection: Selection) -> Memory:
+    """What a run of a symbol remembers, so that it can be cut by time or cannot."""
+    if selection.is_lived:
+        return forever("of what was lived time passes as it did")
+    return memory_apart(rules)
+
+
+def tasks_by_time(
+    job: Job, rules: Compiled, selection: Selection, memory: Memory, rows_min: int = 0
+) -> list[Task]:
+    """A task for each period of each symbol, those with the most records first.
+
+    With `rows_min` periods are no shorter than that, and many times as long as their warm-up.
+    """
+    todo: list[Task] = []
+    for place, own in enumerate(selection.by_symbol().values()):
+        periods = [ALL]
+        if job.mode == "sorted":
+            periods = Periods(own, rules.plan, memory).at(job.cuts, rows_min)
+        todo += [Task.of(job, place, own, period) for period in periods]
+    return sorted(todo, key=lambda task: -task.selection.rows)
+
+
+def grouped(tasks: Sequence[Task], groups_max: int) -> list[list[Task]]:
+    """All tasks in at most `groups_max` groups of about equal records, the largest group first."""
+    groups: list[list[Task]] = [[] for _ in range(min(groups_max, len(tasks)))]
+    loads = [0] * len(groups)
+    for task in sorted(tasks, key=lambda task: -task.selection.rows):
+        lightest = loads.index(min(loads))
+        groups[lightest].append(task)
+        loads[lightest] += task.selection.rows
+    ordered = sorted(zip(loads, groups, strict=True), key=lambda pair: -pair[0])
+    return [group for _, group in ordered]
+
+
+def _slice_rows(rules: Compiled, selection: Selection, tasks: int) -> int:
+    """The usual ones, or as few records that there are so many tasks, where symbols are not enough
+    for these.
+    """
+    usual = slice_rows_for(rules, mode_of(lived=selection.is_lived))
+    share = -(-selection.rows // tasks)
+    largest = max((own.rows for own in selection.by_symbol().values()), default=0)
+    return max(1, min(usual, share)) if largest > share else usual
+
+
+def why_whole(rules: Compiled, selection: Selection) -> str:
+    """Why there is one task at most; empty where there can be several."""
+    lived = selection.is_lived
+    why = why_sequential(rules, lived=lived, ends_sorted=selection.ends_sorted)
+    if why is None and len(selection.symbols) < 2:
+        remembers = memory_of(rules, selection).forever
+        return remembers and f"there is one symbol, and {remembers}"
+    return why or ""
+
+
+def how_divided(rules: Compiled, selection: Selection) -> str:
+    """How tasks share the work, for people."""
+    return f"symbols apart, each {split_text(memory_of(rules, selection))}"
