@@ -12,9 +12,10 @@ LOTS_DEFAULT = 0.1
 NO_SYMBOL = "no symbol"
 PERCENT_MAX = 100
 FAR = "is farther away than half the price: a distance is written `by`"
-SIDES = ("buy", "sell", "close")
+SIDES = ("buy", "sell", "close", "modify", "cancel")
 KINDS = ("limit", "stop")
 _LEVELS = ("stop", "target")
+_LEVEL_NAMES = tuple(f"{name}{form}" for name in _LEVELS for form in ("", "_points", "_distance"))
 _COMPUTED = ("risk_percent", "price", "stop", "target", "stop_distance", "target_distance")
 _SAID = ("lots", "stop_points", "target_points")
 
@@ -31,10 +32,11 @@ class UnusableError(ValueError):
 class Order:
     """What a signal wants; `order` is the place in the total order of the record that caused it.
 
-    `kind` is that of a pending order at `price`, `limit` or `stop`; empty: at the market. Stop and
-    target are prices, distances in prices, or in points. Numbers that are 0 are not said; a close
-    without lots closes all. With `risk_percent` the stop costs so much of the account's equity, and
-    `lots` are the most.
+    `side` is `buy`, `sell`, `close`, `modify` (another stop or target for what is held) or `cancel`
+    (of what is pending). `kind` is that of a pending order at `price`, `limit` or `stop`; empty: at
+    the market. Stop and target are prices, distances in prices, or in points. Numbers that are 0
+    are not said; a close without lots closes all. With `risk_percent` the stop costs so much of the
+    account's equity, and `lots` are the most.
     """
 
     order: int
@@ -66,8 +68,9 @@ class Order:
 
     @property
     def is_plain(self) -> bool:
-        """Whether side, lots and points are all that it says."""
-        return not (self.kind or any(getattr(self, name) for name in _COMPUTED))
+        """Whether side, lots and points are all that it says, of an order that deals."""
+        changes = self.side in ("modify", "cancel")
+        return not (changes or self.kind or any(getattr(self, name) for name in _COMPUTED))
 
     def points(self, name: str, point: float) -> float:
         """How far `stop` or `target` is, where it is said as a distance; 0: it is not."""
@@ -134,12 +137,24 @@ def _check(order: Order) -> None:
         raise UnusableError(f"side {order.side} cannot be traded")
     if order.risk_percent and not any((order.stop, order.stop_distance, order.stop_points)):
         raise UnusableError("risk without a stop")
+    _check_change(order)
     if order.risk_percent > PERCENT_MAX:
         raise UnusableError(f"risk is above {PERCENT_MAX} percent")
     if order.kind and not (order.kind in KINDS and order.price):
         raise UnusableError(f"a {order.kind} order without a price")
     if order.kind:
         check_far(order, order.price)
+
+
+def _check_change(order: Order) -> None:
+    """UnusableError where one of the sides that deal nothing says too much or too little."""
+    if order.side not in ("modify", "cancel"):
+        return
+    levels = [one for one in _LEVEL_NAMES if getattr(order, one)]
+    if order.lots or order.kind or order.price or order.risk_percent:
+        raise UnusableError(f"a {order.side} with lots or a price")
+    if bool(levels) != (order.side == "modify"):
+        raise UnusableError(f"a {order.side} {'with' if levels else 'without'} stop or target")
 
 
 def check_far(order: Order, price: float) -> None:

@@ -13,7 +13,8 @@ from mt5bridge.orders.records import Dealt
 from mt5bridge.wire import Account, Side, Signal, SignalResult, SignalStatus
 
 OWNER = TERMINAL = "simulated"
-SIDES = {"buy": Side.BUY, "sell": Side.SELL, "close": Side.CLOSE}
+SIDES = {"buy": Side.BUY, "sell": Side.SELL}
+"""The others open nothing."""
 
 
 class Judge:
@@ -30,15 +31,16 @@ class Judge:
         """
         signal = Signal(
             id=tag, time_msc=order.time_msc, valid_until_msc=order.time_msc, magic=0,
-            lots=order.lots, stop_points=0.0, target_points=0.0, side=SIDES[order.side],
-            name=order.signal, symbol=order.symbol,
+            lots=order.lots, stop_points=0.0, target_points=0.0,
+            side=SIDES.get(order.side, Side.CLOSE), name=order.signal, symbol=order.symbol,
         )  # fmt: skip
         now_msc = order.time_msc
         self._guard.funds(OWNER, Account(now_msc, 0.0, 0.0, floating, 0.0, 0.0, 0.0, 0, 0, 0))
         found = self._guard.refusal(signal, 1, [OWNER], now_msc)
         if found is None:
             self._guard.sent(signal, [TERMINAL], now_msc)
-            self._working[tag] = signal
+            if order.side not in ("modify", "cancel"):  # these deal nothing
+                self._working[tag] = signal
         return found
 
     def dealt(self, deals: Table, symbols: Sequence[str]) -> None:

@@ -14,6 +14,9 @@ from cep.account.orders import Order, UnusableError, order_of
 from mt5bridge.broker import REQUEST, Record, Table, codes
 
 NOTHING: Mapping[str, Collection[str]] = MappingProxyType({})
+_ACTIONS = {
+    "close": codes.CLOSE, "modify": codes.CHANGE_HELD, "cancel": codes.CANCEL_HELD,
+}  # fmt: skip
 _TYPES = {
     ("buy", ""): codes.BUY,
     ("sell", ""): codes.SELL,
@@ -64,20 +67,25 @@ def as_requests(
         request["symbol"], request["after"] = rows[order.symbol], order.order
         request["earliest_msc"] = order.time_msc + market.latency_ms
         request["valid_until_msc"], request["lots"] = order.valid_until_msc, order.lots_wanted
+        request["action"] = _ACTIONS.get(order.side, codes.DEAL)
         if order.opens:
-            _open(request, order, points[order.symbol])
-        else:
-            request["action"], request["type"] = codes.CLOSE, codes.BUY
+            _open(request, order)
+        if order.opens or order.side == "modify":
+            _set_levels(request, order, points[order.symbol])
     return found
 
 
-def _open(request: Record, order: Order, point: float) -> None:
+def _open(request: Record, order: Order) -> None:
     """A market order, or one that waits at its price until its time has passed."""
     request["action"] = codes.PENDING if order.kind else codes.DEAL
     request["type"] = _TYPES[order.side, order.kind]
-    request["price"], request["sl"], request["tp"] = order.price, order.stop, order.target
-    for name in ("stop", "target"):
-        request[f"{name}_points"] = order.points(name, point)
-    request["risk_percent"], request["is_priced"] = order.risk_percent, not order.is_plain
+    request["price"], request["risk_percent"] = order.price, order.risk_percent
     if order.kind:
         request["expires_msc"] = order.valid_until_msc
+
+
+def _set_levels(request: Record, order: Order, point: float) -> None:
+    request["sl"], request["tp"] = order.stop, order.target
+    for name in ("stop", "target"):
+        request[f"{name}_points"] = order.points(name, point)
+    request["is_priced"] = not order.is_plain

@@ -30,12 +30,13 @@ from mt5bridge.broker.nights import DAY_MS
 from mt5bridge.broker.run import run
 
 NO_TICK = "no later tick"
-NOT_IN_TIME, NOT_YET = 1, 2
+NOT_IN_TIME, NOT_YET, TAKEN_BACK = 1, 2, 4
 """What became of pending orders that were never reached, beside the return codes of the broker."""
 _OWN = {
     0: NO_TICK,
     NOT_IN_TIME: "not reached in time",
     NOT_YET: "not reached yet",
+    TAKEN_BACK: "taken back",
     codes.TOO_FAR: codes.TEXTS[codes.TOO_FAR],
 }
 PLAIN_ORDERS_MAX = 10_000
@@ -83,6 +84,8 @@ class Trading:
         """The tags of pending orders that have made no deal."""
         self._standing: set[int] = set()
         """Those of them that the broker has taken."""
+        self._taken_back: set[int] = set()
+        """Those that a signal has taken back."""
         self._last_msc = np.zeros(0, np.int64)
         self._points = np.zeros(0)
         self._deals: list[Table] = [self._broker.take_deals()]  # the first table has none
@@ -159,6 +162,7 @@ class Trading:
         found._waiting = Waiting(*(table.copy() for table in self._waiting))
         found._last_msc, found._deals = self._last_msc.copy(), self._deals[:1]
         found._unfilled, found._standing = set(self._unfilled), set(self._standing)
+        found._taken_back = set(self._taken_back)
         found._course = None  # it only looks for deals
         return found
 
@@ -240,7 +244,8 @@ class Trading:
     def retcodes(self) -> Ints:
         """What became of each order, in the order of tags; 0: no tick came for it.
 
-        `NOT_YET` is that of a pending order while it stands, `NOT_IN_TIME` if its time has passed.
+        `NOT_YET` is that of a pending order while it stands, `NOT_IN_TIME` if its time has passed,
+        `TAKEN_BACK` if a signal was before that.
         """
         found = np.zeros(len(self._orders), np.int64)
         last = self._waiting.requests["tag"], self._waiting.answers["retcode"]
@@ -249,7 +254,8 @@ class Trading:
         unfilled = np.array(sorted(self._unfilled), np.int64)
         unfilled = unfilled[found[unfilled - 1] == codes.DONE]
         stands = np.isin(unfilled, self._broker.orders["tag"])
-        found[unfilled - 1] = np.where(stands, NOT_YET, NOT_IN_TIME)
+        gone = np.where(np.isin(unfilled, list(self._taken_back)), TAKEN_BACK, NOT_IN_TIME)
+        found[unfilled - 1] = np.where(stands, NOT_YET, gone)
         return found
 
     @property
@@ -287,6 +293,7 @@ class Trading:
         )
         self._last_msc[ticks.symbol] = ticks.time_msc  # of several for one symbol, the last stays
         deals = self._broker.take_deals()
+        self._taken_back.update(self._broker.take_taken_back())
         if self._course is not None:
             self._course.take(ticks, deals, float(self._broker.positions["swap"].sum()))
         if len(deals):

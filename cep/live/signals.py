@@ -21,8 +21,12 @@ from mt5bridge.wire import (
     encode,
 )
 
-KINDS = {"": OrderKind.MARKET, "limit": OrderKind.LIMIT, "stop": OrderKind.STOP}
-SIDES = {"buy": Side.BUY, "sell": Side.SELL, "close": Side.CLOSE}
+KINDS = {
+    "": OrderKind.MARKET, "limit": OrderKind.LIMIT, "stop": OrderKind.STOP,
+    "modify": OrderKind.MODIFY, "cancel": OrderKind.CANCEL,
+}  # fmt: skip
+SIDES = {"buy": Side.BUY, "sell": Side.SELL}
+"""The others open nothing."""
 
 
 class SignalError(ValueError):
@@ -81,15 +85,15 @@ def signal_of(order: Order, identifier: int, magic: int) -> Signal:
         lots=order.lots,
         stop_points=float(order.stop_points or 0),
         target_points=float(order.target_points or 0),
-        side=SIDES[order.side],
+        side=SIDES.get(order.side, Side.CLOSE),
         name=order.signal,
         symbol=order.symbol,
     )
-    if order.is_plain or not order.opens:
+    if order.is_plain or order.side == "close":
         return found
     return SignalOrder(
         **{one.name: getattr(found, one.name) for one in fields(found)},
-        kind=KINDS[order.kind],
+        kind=KINDS[order.kind if order.opens else order.side],
         price=order.price,
         stop=order.stop,
         target=order.target,

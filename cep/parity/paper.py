@@ -87,7 +87,8 @@ class Compared:
 
 def order_text(signal: Signal) -> str:
     """An order as both runs know it, without its number."""
-    side, wish = signal.side.name.lower(), wish_of(signal)
+    wish = wish_of(signal)
+    side = "" if wish.is_of_held else signal.side.name.lower()
     kind = "" if wish.kind in (OrderKind.MARKET, OrderKind.CLOSE) else f" {wish.kind.name.lower()}"
     names = ("price", "sl", "tp", "stop_distance", "target_distance", "risk_percent")
     prices = [f"{name} {value:.10g}" for name in names if (value := getattr(wish, name))]

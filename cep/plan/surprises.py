@@ -22,7 +22,7 @@ from cep.plan.expressions import (
     walk,
 )
 from cep.plan.keys import Held, key_attributes
-from cep.plan.nodes import Plan, Signal
+from cep.plan.nodes import Plan
 from cep.plan.query import (
     AbsentState,
     CountState,
@@ -45,7 +45,6 @@ from cep.plan.windows import kind_of
 WORD = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 TOGETHER = ("rows", "rows and clock", "values", "condition")
 """What makes rows leave windows in which one group's rows push out another's."""
-UNDONE = ("modify", "cancel")
 UNUSED = "this parameter is used nowhere", "write its name where its value shall stand"
 
 
@@ -67,13 +66,7 @@ def surprises(plan: Plan) -> list[Surprise]:
         found += [Surprise(query.name, *said) for said in _of_query(query, named, held)]
     for event in plan.events:
         found += [Surprise(event.name, *said) for said in _by_zero([event.condition])]
-    found += [Surprise(one.name, *_undone(one)) for one in plan.signals if one.side in UNDONE]
     return list(dict.fromkeys(found))
-
-
-def _undone(signal: Signal) -> Said:
-    what = f"`{signal.side}` makes rows alone: no terminal and no backtest carries it out yet"
-    return what, "`close`, or order in an `EventsCallback`"
 
 
 Said = tuple[str, str]

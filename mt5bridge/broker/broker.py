@@ -24,6 +24,7 @@ from mt5bridge.broker.state import (
     REQUEST,
     SESSION,
     SYMBOL,
+    TAKEN_BACK,
     Ints,
     Reals,
     Record,
@@ -148,6 +149,7 @@ class Broker:
             np.zeros(_ROWS, ORDER),
             np.zeros(_ROWS, HOLDING),
             np.zeros(4 * _ROWS, DEAL_ROW),
+            np.zeros(_ROWS, TAKEN_BACK),
             np.array(terms.fills),
             np.zeros(0, SESSION),
         )
@@ -214,7 +216,7 @@ class Broker:
         return answer[0]
 
     def send(self, request: Record) -> int:
-        """The return code of a server that takes a request as it is: lots and levels, no CLOSE."""
+        """The return code of a server that takes a request as it is, of MetaTrader's actions."""
         self._make_room()
         retcode = requests.send(self.state, request, np.zeros(1, ANSWER)[0])
         watch(self.state)
@@ -249,6 +251,13 @@ class Broker:
         account = self.state.account[0]
         found = self.state.deals[: account["deals"]].copy()
         account["deals"] = 0
+        return found
+
+    def take_taken_back(self) -> list[int]:
+        """The tags of pending orders that requests have taken back since the last time."""
+        account = self.state.account[0]
+        found: list[int] = self.state.taken_back["tag"][: account["taken_back"]].tolist()
+        account["taken_back"] = 0
         return found
 
     @property

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-# ENUM_TRADE_REQUEST_ACTIONS; CLOSE is ours: positions by ticket, or by symbol and magic number
+# ENUM_TRADE_REQUEST_ACTIONS, and three of ours: CLOSE closes positions by ticket, or by symbol and
+# magic number; what a magic number has of a symbol gets other levels (CHANGE_HELD), or, while it is
+# pending, is taken back (CANCEL_HELD)
 CLOSE = 0
 DEAL = 1
+CHANGE_HELD = 2
+CANCEL_HELD = 3
 PENDING = 5
 SLTP = 6
 MODIFY = 7
@@ -56,8 +60,9 @@ SUNDAY = 0
 WEDNESDAY = 3
 SATURDAY = 6
 
-# An answer of our own, beside those of MetaTrader
+# Answers of our own, beside those of MetaTrader
 TOO_FAR = 3
+FARTHER = 5
 
 # TRADE_RETCODE_*
 RUNS = 0  # not yet answered
@@ -86,6 +91,7 @@ WORKED = (PLACED, DONE, DONE_PARTIAL)
 
 TEXTS = {
     TOO_FAR: "stop or target is farther away than half the price",
+    FARTHER: "stop or target would be farther away while trading is halted",
     REJECT: "not so many lots are offered",
     CANCELLED: "no lots are offered",
     PLACED: "works on",

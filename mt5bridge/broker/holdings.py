@@ -1,9 +1,9 @@
-"""Netting: which strategy, by its magic number, has how much of a position that several share."""
+"""Which strategy, by its magic number, has what; netting: how much of a position they share."""
 
 from __future__ import annotations
 
 from mt5bridge.broker.money import tidy
-from mt5bridge.broker.state import State
+from mt5bridge.broker.state import Record, State
 
 
 def held(state: State, identifier: int, magic: int) -> float:
@@ -39,3 +39,15 @@ def let_go(state: State, identifier: int) -> None:
             state.holdings[kept] = state.holdings[row]
             kept += 1
     account["holdings"] = kept
+
+
+def closable(state: State, request: Record, position: Record) -> float:
+    """How much of a position a request may close."""
+    if request["position"] != 0:
+        return float(position["lots"]) if position["ticket"] == request["position"] else 0.0
+    if position["symbol"] != request["symbol"]:
+        return 0.0
+    if state.account[0]["hedging"] == 1:
+        return float(position["lots"]) if position["magic"] == request["magic"] else 0.0
+    share = held(state, position["identifier"], request["magic"]) * position["side"]
+    return float(min(position["lots"], max(0.0, share)))

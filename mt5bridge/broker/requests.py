@@ -1,4 +1,4 @@
-"""Requests: market and pending orders, changes, and closing what a strategy holds."""
+"""Requests: market and pending orders, changes, and what a strategy does with all it holds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from mt5bridge.broker.checks import (
 from mt5bridge.broker.codes import (
     BUY,
     BUY_STOP_LIMIT,
+    CANCEL_HELD,
     CANCELLED,
+    CHANGE_HELD,
     CLOSE,
     DEAL,
     DONE,
@@ -40,7 +42,8 @@ from mt5bridge.broker.codes import (
 )
 from mt5bridge.broker.fills import FAR, new_order, offered_lots, side_of, work
 from mt5bridge.broker.find import order_row, position_in, position_row, remove_order
-from mt5bridge.broker.holdings import held
+from mt5bridge.broker.held import cancel_held, change_held
+from mt5bridge.broker.holdings import closable
 from mt5bridge.broker.money import snapped, stepped
 from mt5bridge.broker.sessions import is_open
 from mt5bridge.broker.sizing import is_too_far, lots_at_risk
@@ -61,6 +64,10 @@ def execute(state: State, request: Record, answer: Record) -> None:
         return
     if request["action"] == CLOSE:
         answer["retcode"] = close(state, request, answer)
+    elif request["action"] == CHANGE_HELD:
+        answer["retcode"] = change_held(state, request)
+    elif request["action"] == CANCEL_HELD:
+        answer["retcode"] = cancel_held(state, request)
     else:
         price = 0.0
         if request["action"] in (DEAL, PENDING, SLTP, MODIFY):
@@ -230,18 +237,6 @@ def close(state: State, request: Record, answer: Record) -> int:
     if has_left:
         return REJECT if filling == FOK else CANCELLED
     return FROZEN if has_frozen else POSITION_CLOSED
-
-
-def closable(state: State, request: Record, position: Record) -> float:
-    """How much of a position a request may close."""
-    if request["position"] != 0:
-        return float(position["lots"]) if position["ticket"] == request["position"] else 0.0
-    if position["symbol"] != request["symbol"]:
-        return 0.0
-    if state.account[0]["hedging"] == 1:
-        return float(position["lots"]) if position["magic"] == request["magic"] else 0.0
-    share = held(state, position["identifier"], request["magic"]) * position["side"]
-    return float(min(position["lots"], max(0.0, share)))
 
 
 def _close_lots(state: State, request: Record, row: int, lots: float) -> int:

@@ -7,25 +7,27 @@ from mt5bridge.broker.slippage import note_range
 from mt5bridge.broker.state import Ints, Reals, State, Waiting
 from mt5bridge.broker.ticks import on_tick
 
-GROWING = ("positions", "orders", "holdings", "deals")
+GROWING = ("positions", "orders", "holdings", "deals", "taken_back")
 """Tables that grow with what happens."""
 
 
-def rows_needed(state: State) -> tuple[int, int, int, int]:
+def rows_needed(state: State) -> tuple[int, int, int, int, int]:
     """So many rows take whatever one tick or one request can add, in the order of GROWING."""
     account = state.account[0]
     positions, orders = account["positions"], account["orders"]
     deals = account["deals"] + len(state.fills) * (positions + 2 * orders + 3)
-    return positions + orders + 2, orders + 2, account["holdings"] + orders + 2, deals
+    holdings, taken_back = account["holdings"] + orders + 2, account["taken_back"] + orders
+    return positions + orders + 2, orders + 2, holdings, deals, taken_back
 
 
 def is_roomy(state: State) -> bool:
-    positions, orders, holdings, deals = rows_needed(state)
+    positions, orders, holdings, deals, taken_back = rows_needed(state)
     return bool(
         positions <= len(state.positions)
         and orders <= len(state.orders)
         and holdings <= len(state.holdings)
         and deals <= len(state.deals)
+        and taken_back <= len(state.taken_back)
     )
 
 

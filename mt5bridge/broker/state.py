@@ -88,6 +88,7 @@ ACCOUNT = np.dtype(
         ("orders", "<i8"),
         ("holdings", "<i8"),
         ("deals", "<i8"),
+        ("taken_back", "<i8"),
     ]
 )
 
@@ -128,6 +129,9 @@ ORDER = np.dtype(
         ("tp", "<f8"),
     ]
 )
+
+TAKEN_BACK = np.dtype([("tag", "<i8")])
+"""Of the request of a pending order that another request has taken back."""
 
 SESSION = np.dtype([("symbol", "<i8"), ("from_ms", "<i8"), ("to_ms", "<i8")])
 """When a symbol is traded: ms of the server's week, which begins on Sunday; the end is excluded."""
@@ -188,6 +192,7 @@ REQUEST = np.dtype(
         ("target_points", "<f8"),
         ("risk_percent", "<f8"),  # of the equity that the stop costs, in place of lots; 0: none
         ("is_priced", "<i8"),  # 1: stop and target are refused beyond half the price
+        ("is_halted", "<i8"),  # 1: what is held gets nearer levels only
     ]
 )
 
@@ -208,6 +213,7 @@ class State(NamedTuple):
     orders: Table
     holdings: Table
     deals: Table
+    taken_back: Table
     fills: Reals
     sessions: Table
 

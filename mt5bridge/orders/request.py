@@ -154,6 +154,8 @@ def described(request: Request) -> str:
     """A request in words: `buy limit 0.3 lots EURUSD at 1.25`."""
     if isinstance(request, Signal):
         words = [request.side.name.lower(), _lots(request.lots), request.symbol]
+        if isinstance(request, SignalOrder) and not opens(request):
+            words[0] = request.kind.name.lower()
         if isinstance(request, SignalOrder) and request.price:
             words[1:1] = [request.kind.name.lower()]
             words += [f"at {request.price:.10g}"]

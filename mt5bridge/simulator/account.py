@@ -25,6 +25,9 @@ from mt5bridge.wire import (
 )
 
 _DEPOSIT = 10_000.0
+_CHANGES = (
+    codes.SLTP, codes.MODIFY, codes.REMOVE, codes.CHANGE_HELD, codes.CANCEL_HELD,
+)  # fmt: skip
 _EXPIRED, _CANCELLED = "the order's time has passed", "the order was cancelled"
 _NO_SIDE = OrderSide.NONE
 
@@ -107,7 +110,7 @@ class Account:
             return list(self.executed[request.id])
         wish = wish_of(request)
         self.executed[request.id] = []
-        return self._refused(wish, mode, halt) or self._traded(wish)
+        return self._refused(wish, mode, halt) or self._traded(wish, halt)
 
     def reject(self, request: Signal | Order, text: str) -> list[SignalResult]:
         """Refuse a request for a reason of the caller's."""
@@ -183,6 +186,8 @@ class Account:
         """Whether a position may become larger by it, or its stop or target farther."""
         if wish.kind is not OrderKind.MODIFY:
             return wish.opens
+        if wish.is_of_held:
+            return False  # the broker judges each position
         found = self._found(wish.ticket)
         if found is None or "side" not in found.dtype.names:
             return True
@@ -190,7 +195,7 @@ class Account:
         is_wider = wish.sl and found["sl"] and (wish.sl - found["sl"]) * side < 0
         return bool(is_wider or (wish.tp and found["tp"] and (found["tp"] - wish.tp) * side < 0))
 
-    def _traded(self, wish: Wish) -> list[SignalResult]:
+    def _traded(self, wish: Wish, halt: Halt | None) -> list[SignalResult]:
         name = wish.symbol or self.symbol_of(wish.ticket)
         if name not in self._rows:
             is_cancel = wish.kind is OrderKind.CANCEL
@@ -201,17 +206,20 @@ class Account:
         row = self._rows[name]
         point = float(self._broker.state.symbols[row]["point"])
         request = self._completed(wish, wish.request(tag, row, point))
+        request["is_halted"] = halt is not None and halt.halted
         answer = self._broker.execute(request)
         retcode, ticket = int(answer["retcode"]), int(answer["order"])
+        if retcode == codes.FARTHER and halt is not None:
+            return self._say(wish, SignalStatus.REJECTED, 0, f"halted: {halt.reason}")
         if retcode not in codes.WORKED:
-            return self._refuse(wish, retcode)
+            return [*self._ended(), *self._refuse(wish, retcode)]
         if request["action"] == codes.PENDING:
             self._standing[ticket] = tag
             return self._say(
                 wish, SignalStatus.PLACED, codes.PLACED, "", ticket,
                 lots=float(request["lots"]), price=float(request["price"]),
             )  # fmt: skip
-        if request["action"] in (codes.SLTP, codes.MODIFY, codes.REMOVE):
+        if request["action"] in _CHANGES:
             ended = self._ended()
             done = self._say(wish, SignalStatus.EXECUTED, codes.DONE, "", ticket)
             return [*ended, *done]
@@ -235,7 +243,7 @@ class Account:
         """With the order's time; what a change does not name stays as it is."""
         if wish.kind in (OrderKind.LIMIT, OrderKind.STOP) and wish.valid_until_msc:
             request["expires_msc"] = wish.valid_until_msc + self.utc_offset_ms
-        found = self._found(wish.ticket) if wish.kind is OrderKind.MODIFY else None
+        found = self._found(wish.ticket) if wish.kind is OrderKind.MODIFY and wish.ticket else None
         if found is not None:
             is_order = "side" not in found.dtype.names
             for name in ("price", "sl", "tp") if is_order else ("sl", "tp"):
@@ -269,6 +277,7 @@ class Account:
 
     def _ended(self, why: str = "") -> list[SignalResult]:
         """Pending orders that stand no more, and are not filled."""
+        self._broker.take_taken_back()
         if not self._standing:
             return []
         results = []

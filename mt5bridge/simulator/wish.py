@@ -18,6 +18,7 @@ _ACTIONS = {
     OrderKind.CANCEL: codes.REMOVE,
     OrderKind.CLOSE: codes.CLOSE,
 }
+_HELD = {OrderKind.MODIFY: codes.CHANGE_HELD, OrderKind.CANCEL: codes.CANCEL_HELD}
 _TYPES = {
     (OrderKind.MARKET, OrderSide.BUY): codes.BUY,
     (OrderKind.MARKET, OrderSide.SELL): codes.SELL,
@@ -61,8 +62,16 @@ class Wish:
         return self.kind in (OrderKind.MARKET, OrderKind.LIMIT, OrderKind.STOP)
 
     @property
+    def is_of_held(self) -> bool:
+        """Whether it means all that its magic number has of the symbol."""
+        return self.kind in _HELD and not self.ticket
+
+    @property
     def text(self) -> str:
         """In words."""
+        if self.is_of_held:
+            is_change = self.kind is OrderKind.MODIFY
+            return "modify what is held" if is_change else "cancel what is pending"
         if self.kind in (OrderKind.MODIFY, OrderKind.CANCEL):
             return f"{self.kind.name.lower()} {self.ticket}"
         verb = self.side.name.lower() if self.opens else "close"
@@ -75,7 +84,7 @@ class Wish:
         """A record of REQUEST for the symbol in a row; `ticket` may mean either."""
         request = np.zeros(1, REQUEST)[0]
         request["tag"], request["symbol"], request["magic"] = tag, symbol, self.magic
-        request["action"] = _ACTIONS[self.kind]
+        request["action"] = (_HELD if self.is_of_held else _ACTIONS)[self.kind]
         request["type"] = _TYPES.get((self.kind, self.side), codes.BUY)
         request["position"] = request["order"] = self.ticket
         for name in ("lots", "price", "sl", "tp", "stop_points", "target_points", "risk_percent"):
@@ -113,6 +122,7 @@ def _of_signal(signal: Signal) -> Wish:
         return found
     return replace(
         found, kind=signal.kind, price=signal.price, sl=signal.stop, tp=signal.target,
+        stop_points=signal.stop_points, target_points=signal.target_points,
         stop_distance=signal.stop_distance, target_distance=signal.target_distance,
         risk_percent=signal.risk_percent, is_priced=True,
         lots=signal.lots if signal.risk_percent else found.lots,

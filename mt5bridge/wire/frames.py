@@ -305,6 +305,8 @@ class SignalOrder(Signal):
 
     Distances are in prices, from that of execution, or from that at which a pending order waits.
     With `risk_percent` the stop costs so much of the account's equity, and `lots` are the most.
+    The kinds MODIFY and CANCEL have the side CLOSE, as they open nothing: other levels for all that
+    `magic` holds of `symbol`, and the end of its pending orders there.
     """
 
     TYPE: ClassVar = FrameType.SIGNAL_ORDER
@@ -320,10 +322,20 @@ class SignalOrder(Signal):
         Signal.__post_init__(self)
         check_sizes(self.price, self.stop, self.target, self.stop_distance, self.target_distance)
         check_sizes(self.risk_percent)
-        require(self.kind in _OPENING, f"a signal's order is no {self.kind.name}")
-        require(self.side is not Side.CLOSE, f"{self.kind.name} needs a side")
-        is_pending = self.kind is not OrderKind.MARKET
+        is_pending = self.kind in (OrderKind.LIMIT, OrderKind.STOP)
         require(is_pending == (self.price > 0), "pending orders have a price, and no others")
+        if self.kind in _OPENING:
+            require(self.side is not Side.CLOSE, f"{self.kind.name} needs a side")
+            return
+        kind = self.kind.name
+        require(self.kind is not OrderKind.CLOSE, f"a signal's order is no {kind}")
+        require(self.side is Side.CLOSE, f"{kind} has no side")
+        require(bool(self.symbol), f"{kind} needs a symbol")
+        require(not (self.lots or self.risk_percent), f"{kind} deals no lots")
+        says = self.stop or self.stop_points or self.stop_distance
+        says = says or self.target or self.target_points or self.target_distance
+        is_change = self.kind is OrderKind.MODIFY
+        require(bool(says) == is_change, "MODIFY has a stop or a target, CANCEL has none")
 
 
 @dataclass(frozen=True, slots=True)

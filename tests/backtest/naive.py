@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from cep.account.orders import Order
@@ -11,9 +11,10 @@ from cep.account.orders import Order
 Tick = tuple[int, int, float, float]
 """Place in the order, time in ms, bid, ask."""
 
-LATE, STOPS, NOTHING, NO_TICK, PRICE, STANDS, PASSED = (
+LATE, STOPS, NOTHING, NO_TICK, PRICE, STANDS, PASSED, NO_ORDER, BACK = (
     "came too late (10022)", "invalid stops (10016)", "no such position (10036)", "no later tick",
     "invalid price (10015)", "not reached yet", "not reached in time",
+    "no such order (10035)", "taken back",
 )  # fmt: skip
 
 
@@ -44,6 +45,7 @@ class Naive:
         self.trades: list[dict[str, Any]] = []
         self.places: list[int] = []  # of the ticks that closed them
         self.refused: Counter[str] = Counter()
+        self.changes = 0
         self.last: Tick | None = None
 
     def push(self, tick: Tick) -> None:
@@ -97,10 +99,15 @@ class Naive:
             self.refused[LATE] += 1
         elif order.kind:
             self.place(order, tick)
-        elif order.side != "close":
+        elif order.side == "cancel":
+            self.refused[BACK if self.pending else NO_ORDER] += len(self.pending) or 1
+            self.pending = []
+        elif order.side in ("buy", "sell"):
             self.trade(order, tick)
         elif self.position is None:
             self.refused[NOTHING] += 1
+        elif order.side == "modify":
+            self.change(self.position, order, tick)
         else:
             lots = min(order.lots or self.position.lots, self.position.lots)
             self.leave(tick, lots, self.position.market(tick), "close")
@@ -121,6 +128,19 @@ class Naive:
             self.deal(order, price, tick, price)
         else:
             self.refused[STOPS] += 1
+
+    def change(self, held: Position, order: Order, tick: Tick) -> None:
+        """Other levels, measured from what closing brings; what is not said stays."""
+        side, price = "buy" if held.side > 0 else "sell", held.market(tick)
+        stop, target = self.levels(replace(order, side=side), price)
+        stop = held.stop if stop is None else stop
+        target = held.target if target is None else target
+        is_wrong = stop is not None and held.side * (price - stop) <= 1e-9
+        if is_wrong or (target is not None and held.side * (target - price) <= 1e-9):
+            self.refused[STOPS] += 1
+        else:
+            self.changes += (held.stop, held.target) != (stop, target)
+            held.stop, held.target = stop, target
 
     def levels(self, order: Order, price: float) -> tuple[float | None, float | None]:
         """Stop and target of an order that is measured from a price."""

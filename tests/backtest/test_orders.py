@@ -84,7 +84,12 @@ def test_a_plan_tells_what_its_signals_ask_for() -> None:
 def test_what_makes_no_order() -> None:
     assert reason(risk_percent=1.0) == "risk without a stop"
     assert reason(risk_percent=101.0, stop=1.0) == "risk is above 100 percent"
-    assert reason(side="modify", stop=1.0) == "side modify cannot be traded"
+    for side in ("modify", "cancel"):
+        assert reason(side=side, lots=0.1) == f"a {side} with lots or a price"
+        assert reason(side=side, **PENDING) == f"a {side} with lots or a price"
+    assert reason(side="modify") == "a modify without stop or target"
+    assert reason(side="cancel", target=1.0) == "a cancel with stop or target"
+    assert reason(side="modify", stop=None) == "stop could not be computed"
     assert reason(valid_ms=-1) == "time is below 0"
     assert reason(symbol=None) == "no symbol"
     assert reason(order="limit") == "a limit order without a price"
@@ -150,6 +155,24 @@ def test_a_market_order_is_refused_for_a_level_too_far_away(more: dict[str, floa
     assert not traded({name: 1.8 if name == "stop" else 2.2 for name in more}).refused or (
         "stop_distance" in more
     )
+
+
+def test_a_modify_changes_the_levels_of_what_is_held() -> None:
+    """Sold at 2.00; the modify comes at 1.50, then 1.75."""
+    sold, near = {"side": "sell"}, {"side": "modify", "stop_distance": 0.25}
+    [trade] = traded(sold, near).trades
+    assert (trade.close_price, trade.reason) == (1.75, "stop")
+    [trade] = traded({}, {"side": "modify", "target": 1.75}).trades
+    assert (trade.close_price, trade.reason) == (1.75, "target")
+    assert traded(sold, near, {"side": "modify", "stop": 1.9}).trades[0].reason == "stop"  # late
+    assert traded(near).refused == {"no such position (10036)": 1}
+    assert traded({}, {"side": "modify", "stop": 0.4}).refused == {FAR_TEXT: 1}
+
+
+def test_a_cancel_takes_back_what_is_pending() -> None:
+    found = traded({**PENDING, "price": 1.4}, {"side": "cancel"}, {"side": "cancel"})
+    assert found.refused == {"taken back": 1, "no such order (10035)": 1}
+    assert found.take_ended() == [3, 1] and not found.trades and found.is_done
 
 
 FAR_TEXT = codes.TEXTS[codes.TOO_FAR]

@@ -18,6 +18,7 @@ from cep.backtest.results import Results
 from cep.backtest.selection import Selection, select
 from cep.backtest.sequential import sequential
 from cep.backtest.simulate import PRICES, simulate, tick_selection
+from cep.backtest.trading import TAKEN_BACK
 from cep.engine.native import Compiled
 from cep.live.signals import signal_of
 from cep.market import TICK_STREAM
@@ -100,19 +101,23 @@ def test_the_terminal_and_the_backtest_make_the_same_deals(
 
 def priced(made: list[Order], prices: dict[str, list[tuple[int, float]]]) -> list[Order]:
     """Each second order waits at a price, one of three has levels and distances in prices, and what
-    closes closes a part.
+    closes closes a part. Some change what is held, or take back what is pending.
     """
     found = []
     for at, one in enumerate(made):
         bid = next(bid for place, bid in reversed(prices[one.symbol]) if place <= one.order)
         unit, side = bid * 1e-5, 1 if one.side == "buy" else -1
         more: dict[str, Any] = {"valid_until_msc": one.time_msc + 600_000}
-        if one.side == "close":
+        if at % 5 == 4:
+            more |= {"side": ("modify", "cancel")[at % 2], "lots": 0.0}
+            more |= {"stop_points": None, "target_points": None}
+            more |= {"stop_distance": 8 * unit} if at % 2 == 0 else {}
+        elif one.side == "close":
             more = {"lots": (0.0, 0.05)[at % 2]}
         elif kind := ("", "limit", "", "stop")[at % 4]:
             away = side * (at % 5) * unit
             more |= {"kind": kind, "price": bid + (4 * away if kind == "stop" else -away)}
-        if one.side != "close" and at % 3 == 0:
+        if one.side != "close" and at % 3 == 0 and at % 5 != 4:
             more |= {"stop_points": None, "target_points": None}
             more |= {"stop": bid - side * 9 * unit, "target_distance": 7 * unit}
             more |= {"lots": (0.0, 2.0)[at % 2], "risk_percent": 0.01} if at % 6 == 3 else {}
@@ -143,6 +148,12 @@ def test_signals_with_prices_make_the_same_deals(
     filled = {outcome.orders[tag - 1].kind for tag in outcome.deals["tag"].tolist() if tag}
     assert filled == {"", "limit", "stop"}
     assert {codes.BY_STOP, codes.BY_TARGET} <= set(outcome.deals["reason"].tolist())
+    done = {
+        one.side
+        for one, code in zip(outcome.orders, outcome.retcodes.tolist(), strict=True)
+        if code == codes.DONE
+    }
+    assert {"modify", "cancel"} <= done and TAKEN_BACK in outcome.retcodes
 
 
 def test_three_sells_are_three_deals(archive: Archive, made: list[Order]) -> None:

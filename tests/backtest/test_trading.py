@@ -21,7 +21,9 @@ from cep.backtest.trading import NO_TICK, PLAIN_ORDERS_MAX, Trading, loop_for
 from mt5bridge.broker import Specification, Terms
 from mt5bridge.broker.leap import leap
 from tests.backtest.naive import (
+    BACK,
     LATE,
+    NO_ORDER,
     NOTHING,
     PASSED,
     PRICE,
@@ -252,6 +254,10 @@ def mixed(seed: int, point: float) -> tuple[list[Order], list[Tick]]:
             return replace(one, lots=(0.0, 0.1, 3.0)[random.integers(3)])
         near = [bid for place, _, bid, _ in rows if place <= one.order][-1:] or [rows[0][2]]
         more: dict[str, Any] = {"kind": ("", "limit", "stop")[random.integers(3)]}
+        if (side := ("modify", "cancel", "", "", "")[random.integers(5)]) == "cancel":
+            return replace(one, side=side, lots=0.0, stop_points=None, target_points=None)
+        if side:
+            more = {"kind": "", "side": side, "lots": 0.0}
 
         def level(steps: int) -> float:
             return round(near[0] + int(random.integers(-steps, steps + 1)) * point, digits)
@@ -300,6 +306,7 @@ def cases(naive: Naive, rows: list[Tick]) -> Counter[str]:
     found = Counter(f"{trade['side']} {trade['reason']}" for trade in naive.trades)
     found["two ticks of one millisecond"] = sum(a[1] == b[1] for a, b in pairwise(rows))
     found["two closings at one tick"] = len(naive.places) - len(set(naive.places))
+    found["changed"] = naive.changes
     found.update({why: count for why, count in naive.refused.items() if count})
     return found
 
@@ -314,7 +321,7 @@ def test_any_orders_any_batches(point: float, seed: int, edges: list[int]) -> No
 
 def test_many_sessions_hold_every_hard_case() -> None:
     found: Counter[str] = Counter()
-    for seed in range(600):
+    for seed in range(900):
         point = POINTS[seed % len(POINTS)]
         waiting, rows = (session, mixed)[seed // 3 % 2](seed, point)
         fast, naive = both(waiting, rows, [seed % 7, 5 + seed % 11, 20], point)
@@ -323,5 +330,6 @@ def test_many_sessions_hold_every_hard_case() -> None:
     ways = [f"{side} {reason}" for side in ("buy", "sell")
             for reason in ("stop", "target", "opposite", "close", "end of data")]  # fmt: skip
     others = ["two closings at one tick", "two ticks of one millisecond"]
-    for case in (*ways, *others, LATE, STOPS, NOTHING, NO_TICK, PRICE, PASSED, STANDS):
-        assert found[case] >= 10, (case, found)
+    whys = (LATE, STOPS, NOTHING, NO_TICK, PRICE, PASSED, STANDS, NO_ORDER, BACK)
+    for case in (*ways, *others, *whys, "changed"):
+        assert found[case] >= 5, (case, found)

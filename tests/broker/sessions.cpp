@@ -5,6 +5,7 @@
 //   symbol NAME POINT CONTRACT MIN MAX STEP STOPS FREEZE EXECUTION FILLING_MODES CURRENCY
 //   tick NAME MSC BID ASK
 //   request ACTION TYPE NAME LOTS PRICE SL TP ORDER POSITION MAGIC EXPIRATION_S STOPLIMIT FILLING
+//   held ACTION NAME MAGIC SL TP    ACTION is that of each: SLTP for positions, or REMOVE for orders
 //   end                             prints what came of the session
 #include "broker/broker.hpp"
 #include "broker/enums.hpp"
@@ -54,13 +55,15 @@ public:
 struct Session {
   Market market;
   std::unique_ptr<Broker> broker;
-  std::vector<u32> retcodes;
+  std::vector<std::string> retcodes;
+  bool hedging = false;
 };
 
 void begin(Session& session, std::istream& words, const std::string& log) {
   AccountSettings account;
   account.currency = "USD";
   words >> account.mode >> account.leverage >> account.balance;
+  session.hedging = account.mode == 2;
   session.market = {};
   session.retcodes.clear();
   std::remove(log.c_str());
@@ -96,14 +99,60 @@ void request(Session& session, std::istream& words) {
   asked.time_type = asked.expiration_s > 0 ? ORDER_TIME_SPECIFIED : ORDER_TIME_GTC;
   Answer answer;
   session.broker->send(asked, answer, false);
-  session.retcodes.push_back(answer.retcode);
+  session.retcodes.push_back("retcode " + std::to_string(answer.retcode));
+}
+
+// Lots of a position that deals with a magic number have made, on its side; hedging: all or nothing.
+double share(const Session& session, const Position& position, std::int64_t magic) {
+  if (session.hedging)
+    return position.magic == magic ? position.volume : 0;
+  double lots = 0;
+  for (const auto& [ticket, deal] : session.broker->view().deals)
+    if (deal.position_id == position.identifier && deal.magic == magic)
+      lots += deal.type == DEAL_TYPE_BUY ? deal.volume : -deal.volume;
+  return position.type == POSITION_TYPE_BUY ? lots : -lots;
+}
+
+// One request for each position or order of a magic number; the answer is the first refusal.
+void held(Session& session, std::istream& words) {
+  Request asked;
+  std::string name;
+  double sl, tp;
+  words >> asked.action >> name >> asked.magic >> sl >> tp;
+  session.broker->pump();
+  std::vector<Request> all;
+  if (asked.action == TRADE_ACTION_SLTP) {
+    for (const auto& [ticket, position] : session.broker->view().positions)
+      if (position.symbol == name && share(session, position, asked.magic) > 1e-9) {
+        asked.position = ticket;
+        asked.symbol = name;
+        asked.sl = sl > 0 ? sl : position.sl;
+        asked.tp = tp > 0 ? tp : position.tp;
+        all.push_back(asked);
+      }
+  } else {
+    for (const auto& [ticket, order] : session.broker->view().orders)
+      if (order.symbol == name && order.magic == asked.magic) {
+        asked.order = ticket;
+        all.push_back(asked);
+      }
+  }
+  u32 found = asked.action == TRADE_ACTION_SLTP ? 10036 : 10035;
+  for (const Request& one : all) {
+    Answer answer;
+    session.broker->send(one, answer, false);
+    const u32 retcode = answer.retcode == 10025 ? 10009 : answer.retcode;
+    if (found == 10009 || &one == &all.front())
+      found = retcode;
+  }
+  session.retcodes.push_back("held " + std::to_string(found));
 }
 
 void tell(Session& session) {
   session.broker->pump();  // what has not arrived at the terminal yet
   const Book& book = session.broker->view();
-  for (const u32 retcode : session.retcodes)
-    std::cout << "retcode " << retcode << '\n';
+  for (const std::string& retcode : session.retcodes)
+    std::cout << retcode << '\n';
   for (const auto& [ticket, deal] : book.deals)
     if (deal.type <= DEAL_TYPE_SELL)
       std::cout << "deal " << deal.order << ' ' << deal.time_msc << ' ' << deal.magic << ' '
@@ -140,6 +189,8 @@ int main(int, char** arguments) {
       tick(session, words);
     else if (verb == "request")
       request(session, words);
+    else if (verb == "held")
+      held(session, words);
     else if (verb == "end")
       tell(session);
   }

@@ -11,6 +11,8 @@ import numpy as np
 from mt5bridge.broker import REQUEST, Broker, Specification, Terms, codes
 from mt5bridge.broker.codes import (
     BUY_LIMIT,
+    CANCEL_HELD,
+    CHANGE_HELD,
     DEAL,
     MODIFY,
     PENDING,
@@ -65,6 +67,17 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
+class Held:
+    """Other levels for all that a magic number has of a symbol, or the end of its orders there."""
+
+    action: int
+    symbol: int
+    magic: int
+    sl: float
+    tp: float
+
+
+@dataclass(frozen=True, slots=True)
 class Session:
     mode: int
     leverage: int
@@ -79,7 +92,7 @@ class Session:
     execution: int
     filling_modes: int
     pair: str
-    steps: tuple[Tick | Asked, ...]
+    steps: tuple[Tick | Asked | Held, ...]
 
 
 class _Maker:
@@ -145,6 +158,23 @@ class _Maker:
             filling=self.between(0, 2) if self.fills_in_part else (0 if action == DEAL else 2),
         )  # fmt: skip
 
+    def held(self) -> Held:
+        symbol, sign = self.chosen(0, 0, 1), self.chosen(1, -1)
+        action = self.chosen(CHANGE_HELD, CHANGE_HELD, CANCEL_HELD)
+        levels = [0.0, 0.0]
+        if action == CHANGE_HELD:
+            levels = [self.level(symbol, -sign), self.level(symbol, sign)]
+        return Held(action, symbol, self.between(0, 2), *levels)
+
+    def level(self, symbol: int, sign: int) -> float:
+        """A price step near the market; 0: it is not said."""
+        away = self.chosen(0, 1, 3, 6, 10, 20, 30, 30, 30)
+        return self.price(symbol, self.bids[symbol] + sign * away) if away else 0.0
+
+    def step(self) -> Tick | Asked | Held:
+        drawn = self.random.random()
+        return self.asked() if drawn < 0.36 else self.held() if drawn < 0.42 else self.tick()
+
     def ticket(self, action: int) -> int:
         if action == SLTP or (action == DEAL and self.random.random() < 0.3):
             return self.between(0, self.made + 2)
@@ -164,8 +194,8 @@ class _Maker:
 def session(seed: int, length: int = 60) -> Session:
     """Some ticks and requests; the seed says all of it."""
     maker = _Maker(seed)
-    steps: list[Tick | Asked] = [maker.tick(RATE), *(maker.tick() for _ in range(6))]
-    steps += [maker.asked() if maker.random.random() < 0.4 else maker.tick() for _ in range(length)]
+    steps: list[Tick | Asked | Held] = [maker.tick(RATE), *(maker.tick() for _ in range(6))]
+    steps += [maker.step() for _ in range(length)]
     return Session(
         maker.chosen(0, HEDGING), maker.chosen(100, 100, 500, 30),
         maker.chosen(10_000.0, 1e6, 400.0, 400.0), maker.chosen(0.0, 3.5, 0.07),
@@ -196,6 +226,9 @@ def as_lines(found: Session) -> Iterator[str]:
                 is_open = found.open_ms[0] <= step.time_msc < found.open_ms[1]
                 yield f"set {'open' if is_open else 'closed'}={NAMES[0]}"
             yield f"tick {names(found)[step.symbol]} {step.time_msc} {step.bid!r} {step.ask!r}"
+        elif isinstance(step, Held):
+            each = SLTP if step.action == CHANGE_HELD else REMOVE
+            yield f"held {each} {NAMES[step.symbol]} {step.magic} {step.sl!r} {step.tp!r}"
         else:
             yield (
                 f"request {step.action} {step.type} {NAMES[step.symbol]} {step.lots!r} "
@@ -244,6 +277,8 @@ def ours(found: Session) -> list[str]:
     for step in found.steps:
         if isinstance(step, Tick):
             broker.tick(step.symbol, step.time_msc, step.bid, step.ask)
+        elif isinstance(step, Held):
+            lines.append(f"held {broker.execute(_of_held(step))['retcode']}")
         else:
             lines.append(f"retcode {broker.send(_request(step))}")
     return lines + _books(broker)
@@ -261,6 +296,13 @@ def _request(step: Asked) -> Any:
         record[name] = getattr(step, name)
     record["expires_msc"] = 1000 * step.expires_s
     record["filling"] = step.filling + codes.FOK
+    return record
+
+
+def _of_held(step: Held) -> Any:
+    record = np.zeros(1, REQUEST)[0]
+    for name in ("action", "symbol", "magic", "sl", "tp"):
+        record[name] = getattr(step, name)
     return record
 
 

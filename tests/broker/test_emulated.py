@@ -20,10 +20,15 @@ RETCODES = (
     codes.INVALID_FILL, codes.REJECT, codes.PLACED, codes.DONE_PARTIAL, codes.CANCELLED,
     codes.INVALID_ORDER, codes.MARKET_CLOSED, codes.POSITION_CLOSED, codes.INVALID_CLOSE_VOLUME,
 )  # fmt: skip
+OF_HELD = (
+    codes.DONE, codes.INVALID_STOPS, codes.MARKET_CLOSED, codes.FROZEN, codes.INVALID_ORDER,
+    codes.POSITION_CLOSED,
+)  # fmt: skip
 REASONS = (codes.BY_EXPERT, codes.BY_STOP, codes.BY_TARGET, codes.BY_STOP_OUT)
 DEALS = [f"{codes.OUT} {reason}" for reason in REASONS]
 CASES = (
     [f"retcode {retcode}" for retcode in RETCODES]
+    + [f"held {retcode}" for retcode in OF_HELD]
     + [f"deal {kind}" for kind in (f"{codes.IN} 3", f"{codes.INOUT} 3", *DEALS)]
     + [f"order {kind}" for kind in range(codes.SELL_STOP_LIMIT + 1)]
 )

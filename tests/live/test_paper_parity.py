@@ -50,9 +50,13 @@ define signal Back on Again buy 0.20 lots for 5 min;
 define signal Leave on Ended close for 1 hour;
 define signal Dip on Band[bid < ma - 0.00008] buy risk 0.5 percent at limit bid - 0.00003
     stop by 0.0004 target at ma for 20 sec;
+define signal Lift on Held[gain > 0.0 and side == 'buy'] modify stop by 0.0002 for 10 sec;
+define signal Drop on Bars[n > 1] cancel;
 define signal Other on Again buy 'A' 0.05 lots stop 60 points for 2 min;
 """
-NAMES = "Dealt,Above,Below,Turn,Again,Bars,Ended,Fade,Back,Held,Filled,MineClosed,Trail,Dip"
+NAMES = (
+    "Dealt,Above,Below,Turn,Again,Bars,Ended,Fade,Back,Held,Filled,MineClosed,Trail,Dip,Lift,Drop"
+)
 STREAMS = NAMES.split(",")
 MAGIC = 12
 ACCOUNT = """
@@ -115,6 +119,7 @@ def test_paper_and_backtest_come_to_the_same(tmp_path: Path) -> None:
     streams = {line.partition(b'"stream":"')[2].partition(b'"')[0] for line in found.lived.rows}
     assert {b"Dealt", b"Fade", b"Leave", b"Held", b"Filled", b"MineClosed", b"Trail"} <= streams
     assert len(found.lived.signals) > 3 and len(found.lived.deals) > 2
+    assert {"Lift", "Drop"} <= {signal.name for signal in found.lived.signals}
 
 
 def test_profits_are_converted_at_the_same_rates(tmp_path: Path) -> None:

@@ -19,9 +19,10 @@ from cep.live.journal import Journal
 from cep.live.pipeline import Caused, Pipeline
 from cep.live.signals import as_signal, signal_id
 from cep.plan import compile_rules
+from mt5bridge.orders.request import described, opens
 from mt5bridge.records import Records
 from mt5bridge.spool import Group, RecordKind, Spool
-from mt5bridge.wire import OrderKind, Signal, SignalOrder
+from mt5bridge.wire import OrderKind, Side, Signal, SignalOrder
 from tests.live.service import walks
 
 NAMED = "s" + "0" * 32
@@ -182,6 +183,18 @@ def test_a_signal_with_prices_is_an_order_of_its_own_kind() -> None:
     assert isinstance(found, SignalOrder)
     assert (found.kind, found.price, found.stop, found.target) == (OrderKind.LIMIT, 1.25, 0, 1.5)
     assert (found.stop_distance, found.target_distance, found.id) == (0.01, 0.0, 5)
+
+
+def test_what_changes_or_ends_what_is_there_opens_nothing() -> None:
+    change = as_signal(row(side="modify", lots=None, stop_points=20, target=1.5), 5, 77, 60_000)
+    assert isinstance(change, SignalOrder) and (change.kind, change.side) == (
+        OrderKind.MODIFY, Side.CLOSE
+    )  # fmt: skip
+    assert (change.stop_points, change.target, change.lots, opens(change)) == (20, 1.5, 0, False)
+    assert described(change) == "modify A"
+    cancel = as_signal(row(side="cancel", lots=None), 6, 77, 60_000)
+    assert isinstance(cancel, SignalOrder) and cancel.kind is OrderKind.CANCEL
+    assert described(cancel) == "cancel A" and not opens(cancel)
 
 
 def test_a_close_says_how_much() -> None:

@@ -124,12 +124,3 @@ def test_check_names_the_line_and_explain_the_query() -> None:
     assert "\nnotes\n  mine: `length(5)` takes the rows of all groups" in explain(
         compile_rules(rules)
     )
-
-
-@pytest.mark.parametrize("side", ["modify stop at bid", "cancel"])
-def test_signals_that_nobody_carries_out_are_told(side: str) -> None:
-    rules = f"{S}define signal Trail on S {side};"
-    (found,) = surprises(compile_rules(rules))
-    assert found.name == "Trail" and "makes rows alone" in found.what
-    said = CliRunner().invoke(main, ["check", "-"], input=rules)
-    assert said.exit_code == 0 and "warning: `" in said.stderr

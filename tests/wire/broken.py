@@ -25,6 +25,7 @@ def broken_frames() -> dict[str, Broken]:
         **broken_trading(),
         **broken_bounds(),
         **broken_orders(),
+        **broken_signal_orders(),
         **broken_events(),
     }
 
@@ -171,7 +172,7 @@ def _at(place: int, raw: bytes) -> dict[int, int]:
 
 def broken_orders() -> dict[str, Broken]:
     """Orders that lack what their kind needs."""
-    order, signal = encode(FRAMES["order"][1]), encode(FRAMES["signal_order"][1])
+    order = encode(FRAMES["order"][1])
     return {
         "bad_order_kind": (Reason.BAD_VALUE, "ORDER of kind 6", sealed(order, {_KIND_AT: 6})),
         "bad_order_side": (
@@ -199,10 +200,33 @@ def broken_orders() -> dict[str, Broken]:
             "ORDER: cancel without a ticket",
             sealed(order, {_KIND_AT: 4}),
         ),
+    }
+
+
+def broken_signal_orders() -> dict[str, Broken]:
+    """Signals that say prices which cannot be, or deal nothing and say too much."""
+    signal = encode(FRAMES["signal_order"][1])
+    change = encode(FRAMES["signal_order_modify"][1])
+    return {
         "bad_signal_order_kind": (
             Reason.BAD_VALUE,
             "SIGNAL_ORDER that closes",
             sealed(signal, {len(signal) - 49: 5}),
+        ),
+        "bad_signal_order_lots": (
+            Reason.BAD_VALUE,
+            "SIGNAL_ORDER: a modify of lots",
+            sealed(change, {16 + 39: 0x3F}),
+        ),
+        "bad_signal_order_cancel": (
+            Reason.BAD_VALUE,
+            "SIGNAL_ORDER: a cancel with a stop",
+            sealed(change, {len(change) - 49: 4}),
+        ),
+        "bad_signal_order_modify": (
+            Reason.BAD_VALUE,
+            "SIGNAL_ORDER: a modify that buys",
+            sealed(change, {16 + 56: 0}),
         ),
         "bad_signal_order_price": (
             Reason.BAD_VALUE,

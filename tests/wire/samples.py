@@ -182,6 +182,28 @@ FRAMES: dict[str, tuple[str, Frame]] = {
             1.5,
         ),
     ),
+    "signal_order_modify": (
+        "a stop 0.002 away from the market, for all that the magic number holds",
+        SignalOrder(
+            0xFEDCBA9876543212,
+            TIME_MSC,
+            TIME_MSC + 60_000,
+            42,
+            0.0,
+            0.0,
+            0.0,
+            Side.CLOSE,
+            "Trail",
+            "EURUSD",
+            OrderKind.MODIFY,
+            0.0,
+            0.0,
+            0.0,
+            0.002,
+            0.0,
+            0.0,
+        ),
+    ),
     "signal_result": (
         "a first fill of 0.06 lots at 1.25",
         SignalResult(

@@ -143,11 +143,17 @@ def signal_orders(arguments: dict[str, st.SearchStrategy[Any]]) -> st.SearchStra
         OrderKind.LIMIT: st.floats(0.1, 1e6),
         OrderKind.STOP: st.floats(0.1, 1e6),
     }
+    nothing = dict.fromkeys(("lots", "price", "risk_percent"), st.just(0.0))
+    change = {**arguments, **nothing, "side": st.just(Side.CLOSE), "symbol": _NAME}
+    levels = dict.fromkeys(("stop", "stop_distance", "stop_points"), st.floats(0.1, 1e6))
+    no_levels = dict.fromkeys((*_SIZES, "stop_points", "target_points"), st.just(0.0))
     return st.one_of(
         *(
             st.builds(SignalOrder, **{**arguments, "kind": st.just(kind), "price": price})
             for kind, price in kinds.items()
-        )
+        ),
+        st.builds(SignalOrder, **{**change, **levels, "kind": st.just(OrderKind.MODIFY)}),
+        st.builds(SignalOrder, **{**change, **no_levels, "kind": st.just(OrderKind.CANCEL)}),
     )
 
 

@@ -17,7 +17,7 @@ def test_files_are_those_the_samples_give() -> None:
 
 
 def test_every_frame_type_has_a_golden_file() -> None:
-    assert {name.upper() for name in FRAMES} == {kind.name for kind in FrameType}
+    assert {frame.TYPE for _, frame in FRAMES.values()} == set(FrameType)
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)

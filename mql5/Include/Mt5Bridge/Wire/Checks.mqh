@@ -61,13 +61,24 @@ bool SignalAllowed(const SignalFrame &signal)
           && SizeAllowed(signal.target_points));
   }
 
+// What a signal must say that deals nothing: other levels for what is held, or none to take back what is pending.
+bool SignalChangeAllowed(const SignalOrderFrame &order)
+  {
+   const bool levels = order.stop > 0 || order.stop_distance > 0 || order.signal.stop_points > 0
+                       || order.target > 0 || order.target_distance > 0 || order.signal.target_points > 0;
+   return((order.kind == ORDER_MODIFY || order.kind == ORDER_CANCEL) && order.signal.side == SIGNAL_CLOSE
+          && StringLen(order.signal.symbol) > 0 && order.signal.lots == 0 && order.risk_percent == 0
+          && levels == (order.kind == ORDER_MODIFY));
+  }
+
 // What a signal that says prices must say; its signal is judged apart.
 bool SignalOrderAllowed(const SignalOrderFrame &order)
   {
+   const bool pending = order.kind == ORDER_LIMIT || order.kind == ORDER_STOP;
    return(SizeAllowed(order.price) && SizeAllowed(order.stop) && SizeAllowed(order.target)
           && SizeAllowed(order.stop_distance) && SizeAllowed(order.target_distance)
-          && SizeAllowed(order.risk_percent) && order.kind <= ORDER_STOP && order.signal.side != SIGNAL_CLOSE
-          && (order.kind != ORDER_MARKET) == (order.price > 0));
+          && SizeAllowed(order.risk_percent) && pending == (order.price > 0)
+          && (SignalChangeAllowed(order) || (order.kind <= ORDER_STOP && order.signal.side != SIGNAL_CLOSE)));
   }
 
 // What a terminal says of a fill; prices of some instruments are negative.
