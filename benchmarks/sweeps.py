@@ -42,6 +42,10 @@ BANDS = (
     "define complex Turn for each symbol as Up followed by Down within 9 min;\n"
     "define signal Sell on Turn sell 0.1 lots stop Stop points target 60 points for 1 min;\n"
 )
+LEVELS = BANDS.replace(" range 1.0 to 3.0 step 0.2", "").replace(
+    "range 20 to 60 step 20", "range 20 to 80 step 2"
+)
+"""The bands again, of which only a number of the signal is tried: rules run once."""
 VARIANTS = 31
 
 
@@ -78,7 +82,9 @@ def measured(rules: str, archive: Path) -> Speed:
     begun = _seconds(lambda: variants.extend(_begun(bench, [trial for _, trial in trials])))
     selection = bench.asked.selection
     ruled = _seconds(lambda: run_together(variants, selection, lambda n: None))
-    filled = _seconds(lambda: list(bench.fills.filled(variants, lambda n: None)))
+    filled = _seconds(
+        lambda: list(bench.fills.filled([one.results for one in variants], lambda n: None))
+    )
     work = selection.rows * len(variants) / 1e6
     return Speed(1e3 * begun / len(variants), work / ruled, work / filled, work / whole)
 
@@ -98,7 +104,7 @@ def main() -> None:
     with TemporaryDirectory() as folder:
         archive = Archive(Path(folder) / "archive")
         import_history(archive, [ticks()])
-        for name, rules in (("level", LEVEL), ("bands", BANDS)):
+        for name, rules in (("level", LEVEL), ("bands", BANDS), ("stops", LEVELS)):
             found = measured(rules, Path(folder) / "archive")
             print(
                 f"{name}: a variant begins in {found.begins_ms:.1f} ms; M tick-variants/s: "

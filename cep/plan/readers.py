@@ -41,6 +41,11 @@ def readers(plan: Plan, stream: str) -> Readers:
     return Readers({name: lines.get(name.partition(".")[0], 1) for name in direct}, tuple(after))
 
 
+def is_read(plan: Plan, stream: str) -> bool:
+    """Whether anything in a plan gets rows of a stream."""
+    return any(stream in read for _, read, _ in _flow(plan))
+
+
 def _flow(plan: Plan) -> Iterable[tuple[str, set[str], set[str]]]:
     """Each operator and aggregation: its name, what it gets rows of, what it puts rows into."""
     for operator in plan.operators:

@@ -15,6 +15,7 @@ from cep.backtest.orders import orders
 from cep.backtest.points import Point, known_points
 from cep.backtest.rates import convert
 from cep.backtest.records import shown_tables
+from cep.backtest.results import Results
 from cep.backtest.selection import Selection
 from cep.backtest.simulate import (
     PRICES,
@@ -28,7 +29,6 @@ from cep.backtest.ticks import Ints, Ticks
 from cep.backtest.trading import Trading
 from cep.market import TICK_STREAM
 from cep.plan.nodes import says_of
-from cep.sweep.together import Variant
 
 CHUNK_TICKS = 1 << 13
 """Ticks between two looks whether the account is flat, so that ticks can be passed over."""
@@ -98,14 +98,14 @@ class Fills:
         self._points: dict[str, Point] = {}
 
     def filled(
-        self, variants: Sequence[Variant], advance: Callable[[int], None]
+        self, results: Sequence[Results], advance: Callable[[int], None]
     ) -> Iterator[Outcome]:
-        """What came of each, in their order. `advance` is told of ticks, once for all."""
+        """What came of each one's signals, in their order. `advance` is told of ticks, once for
+        all.
+        """
         asked = self._asked
         valid_ms = 1000 * asked.valid_seconds
-        wanted = [
-            orders(one.results.signals, valid_ms, says_of(one.results.plan)) for one in variants
-        ]
+        wanted = [orders(one.signals, valid_ms, says_of(one.plan)) for one in results]
         symbols = {order.symbol for own, _ in wanted for order in own}
         ticks = tick_selection(asked.archive, asked.selection, symbols, asked.market)
         available = ticks.by_symbol()

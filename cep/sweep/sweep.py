@@ -12,13 +12,14 @@ from cep.backtest.pool import pooled
 from cep.backtest.work import Work
 from cep.lang import RuleError, parameters_of
 from cep.lang.binding import bound
-from cep.lang.parameters import Parameter
+from cep.lang.parameters import Parameter, Value
 from cep.plan import compile_rules
+from cep.sweep.alike import like, results_of
 from cep.sweep.errors import SweepError
 from cep.sweep.fills import Fills
 from cep.sweep.together import Diverged, Variant, run_together
 from cep.sweep.trials import Trial
-from cep.sweep.tried import Tried, alone, failed, of_variant
+from cep.sweep.tried import Tried, alone, failed, filled
 
 BLOCK = 32
 """Variants that run beside each other: each has its state in memory."""
@@ -65,44 +66,89 @@ class Bench:
     def run(self, block: Sequence[Numbered], advance: Advance = lambda n: None) -> list[Tried]:
         """The rows of some variants, in their order. `advance` is told of records by variants."""
         found: list[Tried] = []
-        ready: list[tuple[Numbered, Variant]] = []
-        for number, trial in block:
+        ready: list[_Wanted] = []
+        for numbered in block:
             try:
-                wanted = self.variant(trial)
-                if wanted.has_account:
-                    found.append(alone(number, trial, _alone(wanted)))
-                    advance(wanted.selection.rows)
-                else:
-                    ready.append(((number, trial), Variant.of(wanted, is_long=self.is_long)))
+                wanted = self.variant(numbered[1])
             except RuleError as problem:
-                found.append(failed(number, trial, problem))
+                found.append(failed(*numbered, problem))
                 advance(self.asked.selection.rows)
-        ready.sort(key=lambda pair: repr(pair[1].shape))
-        for _, same in groupby(ready, key=lambda pair: pair[1].shape):
-            found += self._together(list(same), advance)
+                continue
+            if wanted.has_account:
+                found.append(alone(*numbered, _alone(wanted)))
+                advance(wanted.selection.rows)
+            else:
+                ready.append((numbered, wanted))
+        found += self._beside(ready, advance)
         return sorted(found, key=lambda one: one.number)
 
-    def _together(self, some: list[tuple[Numbered, Variant]], advance: Advance) -> list[Tried]:
-        variants = [variant for _, variant in some]
+    def _beside(self, ready: Sequence[_Wanted], advance: Advance) -> Iterator[Tried]:
+        """Variants that can run beside each other; of those that are alike the first one runs."""
+        groups: list[_Group] = []
+        for places in like([wanted.plan for _, wanted in ready]):
+            some = [ready[place] for place in places]
+            try:
+                groups.append((Variant.of(some[0][1], is_long=self.is_long), some))
+            except RuleError as problem:
+                yield from (failed(*numbered, problem) for numbered, _ in some)
+                advance(self.asked.selection.rows * len(some))
+        groups.sort(key=lambda pair: repr(pair[0].shape))
+        for _, same in groupby(groups, key=lambda pair: pair[0].shape):
+            yield from self._together(list(same), advance)
+
+    def _together(self, groups: Sequence[_Group], advance: Advance) -> Iterator[Tried]:
+        wanted = [one for _, some in groups for one in some]
+        variants, count = [variant for variant, _ in groups], len(wanted)
         try:
-            run_together(variants, self.asked.selection, lambda n: advance(n * len(variants)))
+            run_together(variants, self.asked.selection, lambda n: advance(n * count))
         except Diverged:
-            return [alone(*numbered, _alone(one.asked)) for numbered, one in some]
-        outcomes = self.fills.filled(variants, lambda n: None)
-        return [
-            of_variant(*numbered, one, outcome)
-            for (numbered, one), outcome in zip(some, outcomes, strict=True)
+            yield from (alone(*numbered, _alone(one)) for numbered, one in wanted)
+            return
+        results = [
+            results_of(one.plan, variant.results) for variant, some in groups for _, one in some
         ]
+        outcomes = self.fills.filled(results, lambda n: None)
+        for (numbered, one), outcome in zip(wanted, outcomes, strict=True):
+            yield filled(*numbered, one.selection, outcome)
+
+
+_Wanted = tuple[Numbered, Asked]
+_Group = tuple[Variant, list[_Wanted]]
+"""Variants that are alike, and the one of them that runs."""
 
 
 def _alone(wanted: Asked) -> Work:
     return Work(wanted, shows_rows=False, has_report=False)
 
 
-def blocks(trials: Sequence[Trial], size: int) -> list[list[Numbered]]:
-    """The trials with their numbers, a few at a time."""
-    numbered = list(enumerate(trials))
+def blocks(bench: Bench, trials: Sequence[Trial], size: int) -> list[list[Numbered]]:
+    """The trials with their numbers, a few at a time, those whose rules run once side by side."""
+    names = _names_of_rules(bench, trials)
+    groups: dict[tuple[Value, ...], list[Numbered]] = {}
+    for number, trial in enumerate(trials):
+        groups.setdefault(tuple(trial[name] for name in names), []).append((number, trial))
+    numbered = [one for group in groups.values() for one in group]
     return [numbered[at : at + size] for at in range(0, len(numbered), size)]
+
+
+def _names_of_rules(bench: Bench, trials: Sequence[Trial]) -> list[str]:
+    """The parameters that change more than numbers of signals, as far as two values of each tell:
+    a guess is enough, variants are compared when they run.
+    """
+    if not trials:
+        return []
+    first, found = trials[0], []
+    for name in first:
+        other = next((one[name] for one in trials if one[name] != first[name]), None)
+        if other is None:
+            continue
+        try:
+            plans = [bench.variant(one).plan for one in (first, {**first, name: other})]
+        except RuleError:
+            found.append(name)
+        else:
+            found += [name] if len(like(plans)) > 1 else []
+    return found
 
 
 def swept(
@@ -114,7 +160,7 @@ def swept(
     """
     bench.is_long = bench.is_worth_compiling(len(trials))
     size = max(1, min(BLOCK, -(-len(trials) // max(1, jobs))))
-    some = blocks(trials, size)
+    some = blocks(bench, trials, size)
     if jobs == 1 or len(some) == 1:
         for block in some:
             yield bench.run(block, advance)

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from cep.backtest.daily import daily, returns
 from cep.backtest.metrics import ALL, by_signal
+from cep.backtest.selection import Selection
 from cep.backtest.simulate import Outcome
 from cep.backtest.work import Work
 from cep.lang.parameters import Value
-from cep.sweep.together import Variant
 
 MEASURES = (
     "net", "trades", "wins", "win_rate", "profit", "costs", "points", "expectancy_points",
@@ -41,17 +41,10 @@ class Tried:
         return {"variant": self.number, **self.values, **measures, "error": self.error or None}
 
 
-def of_variant(
-    number: int, values: Mapping[str, Value], variant: Variant, outcome: Outcome
-) -> Tried:
-    """The row of a variant that ran beside others."""
-    return _tried(number, values, variant.asked.selection, outcome)
-
-
 def alone(number: int, values: Mapping[str, Value], work: Work) -> Tried:
     """The row of a variant that runs by itself: its rules see fills, or all would differ."""
     work.take(work.in_this_process(), [])
-    return _tried(number, values, work.asked.selection, work.finish(is_tried=False).outcome)
+    return filled(number, values, work.asked.selection, work.finish(is_tried=False).outcome)
 
 
 def failed(number: int, values: Mapping[str, Value], problem: Exception) -> Tried:
@@ -71,7 +64,10 @@ def ranked(found: Sequence[Tried], by: str) -> list[Tried]:
     return sorted(found, key=place)
 
 
-def _tried(number: int, values: Mapping[str, Value], selection: Any, outcome: Outcome) -> Tried:
+def filled(
+    number: int, values: Mapping[str, Value], selection: Selection, outcome: Outcome
+) -> Tried:
+    """The row of a variant, from what came of its orders."""
     whole = by_signal(outcome.trades, selection.span_ms)[ALL]
     days = daily(returns(outcome.equity, *selection.interval_msc))
     found = {name: getattr(whole, name) for name in MEASURES if hasattr(whole, name)}

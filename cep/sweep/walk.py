@@ -115,7 +115,7 @@ def _trained(walk: Walk, window: Window, advance: Advance) -> Tried | None:
     """The best of the training; None where none has a trade."""
     bench = _bench(walk, window.from_msc, window.test_msc)
     found: list[Tried] = []
-    for block in blocks(walk.trials, BLOCK):
+    for block in blocks(bench, walk.trials, BLOCK):
         found += bench.run(block)
         advance(len(block))
     traded = [one for one in found if one.measures.get("trades")]
@@ -130,7 +130,7 @@ def _traded(walk: Walk, window: Window, values: Mapping[str, Value]) -> list[Tra
     run_together([variant], bench.asked.selection, lambda n: None)
     results = variant.results
     results.signals = [one for one in results.signals if one[1]["time_msc"] >= window.test_msc]
-    (outcome,) = bench.fills.filled([variant], lambda n: None)
+    (outcome,) = bench.fills.filled([results], lambda n: None)
     return outcome.trades
 
 

@@ -1,0 +1,133 @@
+"""Rules run once for variants that differ in numbers of signals: each row is still its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import cep.backtest
+from cep.lang.parameters import Value
+from cep.plan import compile_rules
+from cep.sweep import sweep
+from cep.sweep.alike import like
+from cep.sweep.sweep import Bench, Job, blocks
+from cep.sweep.together import Variant, run_together
+from cep.sweep.trials import Trial
+from tests.backtest.archives import imported
+from tests.campaign import either
+
+POINTS = {"EURUSD": 1e-5, "GBPUSD": 1e-5, "^GSPC": 1e-5}
+RULES = """
+define parameter Width double = 1.0;
+define parameter Stop int = 25;
+define parameter Target int = 30;
+define parameter Lots double = 0.1;
+define parameter Good time = 30 min;
+define stream Tick (symbol string, bid double, ask double);
+from Tick#window.time(5 min)
+select symbol, bid, avg(bid) as ma, stdDev(bid) as sd group by symbol insert into Band;
+define engine Main (queue = 30 min);
+define event Up for each symbol as Band[bid > ma + Width * sd];
+define event Down for each symbol as Band[bid < ma - Width * sd];
+define complex Turn for each symbol as Up followed by Down within 9 min;
+define signal Fade on Turn sell Lots lots stop Stop points target Target points for Good;
+define signal Back on Turn buy 0.2 lots stop by 0.0004 for Good;
+"""
+MS_A_MINUTE = 60_000
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    folder = tmp_path_factory.mktemp("alike")
+    imported(folder, rows=400)
+    return Bench(Job((RULES, "rules"), str(folder / "archive"), {"point": POINTS}))
+
+
+def alone(bench: Bench, trial: Trial) -> dict[str, Any]:
+    """What a backtest with these values says."""
+    given = {**trial, "Good": f"{trial['Good']} ms"}
+    found = cep.backtest.run(RULES, bench.job.archive, parameters=given, point=POINTS).metrics
+    return {
+        **found["results"]["all"],
+        "equity_drawdown": found["equity"]["drawdown"],
+        "daily_sharpe": found["daily"]["sharpe"],
+    }
+
+
+@st.composite
+def trials(draw: st.DrawFn) -> list[Trial]:
+    one = st.fixed_dictionaries(
+        {
+            "Width": st.sampled_from([0.5, 1.0]),
+            "Stop": st.integers(1, 60),
+            "Target": st.integers(1, 60),
+            "Lots": st.sampled_from([0.01, 0.1, 2.5]),
+            "Good": st.sampled_from([1, 5, 30]).map(lambda minutes: minutes * MS_A_MINUTE),
+        }
+    )
+    found: list[dict[str, Value]] = draw(st.lists(one, min_size=3, max_size=6))
+    return found
+
+
+@settings(max_examples=either(3, 30), deadline=None)
+@given(trials())
+def test_each_row_is_that_of_its_backtest_alone(bench: Bench, trials: list[Trial]) -> None:
+    found = [one for block in blocks(bench, trials, 32) for one in bench.run(block)]
+    assert sorted(one.number for one in found) == list(range(len(trials)))
+    for one in found:
+        said = alone(bench, trials[one.number])
+        assert one.measures == {name: said[name] for name in one.measures}
+    assert any(one.measures["trades"] for one in found)
+
+
+def test_rules_run_once_for_all_numbers_of_their_signals(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran: list[int] = []
+
+    def counted(variants: Sequence[Variant], *rest: Any) -> None:
+        ran.append(len(variants))
+        run_together(variants, *rest)
+
+    monkeypatch.setattr(sweep, "run_together", counted)
+    good = 5 * MS_A_MINUTE
+    some: list[Trial] = [
+        {"Width": width, "Stop": stop, "Target": target, "Lots": 0.1, "Good": good}
+        for stop in (5, 25, 45)
+        for width in (0.5, 1.0)
+        for target in (5, 30)
+    ]
+    found = [one for block in blocks(bench, some, 6) for one in bench.run(block)]
+    assert ran == [1, 1], "widths stand together, whatever order they are tried in"
+    assert len({str(one.measures) for one in found}) > 4
+
+
+ONE = "define signal S on Turn sell {}\n"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "groups"),
+    [
+        ("0.1 lots stop 20 points;", "0.3 lots stop 25 points;", 1),
+        ("0.1 lots for 5 min;", "0.1 lots for 6 min;", 1),
+        ("0.1 lots;", "0.1 lots stop 20 points;", 2),
+        ("0.1 lots stop by Down.sd;", "0.1 lots stop by 2.0 * Down.sd;", 2),
+        ("'EURUSD' 0.1 lots;", "'GBPUSD' 0.1 lots;", 2),
+        (
+            "0.1 lots; from S[lots > 0.2] select key insert into Large;",
+            "0.3 lots; from S[lots > 0.2] select key insert into Large;",
+            2,
+        ),
+    ],
+    ids=["numbers", "a time", "another clause", "computed", "another symbol", "read by a rule"],
+)
+def test_rules_are_alike_but_for_numbers_that_nobody_reads(
+    first: str, second: str, groups: int
+) -> None:
+    head = RULES.partition("define signal")[0]
+    plans = [compile_rules(head + ONE.format(text)) for text in (first, second)]
+    assert len(like(plans)) == groups
