@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
+from dataclasses import fields
 
-from mt5bridge.wire import Order, OrderKind, OrderSide, Side, Signal
+from mt5bridge.wire import Order, OrderKind, OrderSide, Side, Signal, SignalOrder
 
 SYMBOL = "EURUSD"
 BID, ASK = 1.10000, 1.10010
@@ -26,6 +27,10 @@ def requests(seed: int, count: int, now_msc: int) -> Iterator[Signal | Order]:
             yield _signal(number, Side(side), lots, magic)
         elif draw < 0.70:
             yield _signal(number, Side.CLOSE, 0.0, magic)
+        elif draw < 0.76:
+            yield _change(number, OrderKind.MODIFY, magic, source.randint(50, 500) / 1e5)
+        elif draw < 0.80:
+            yield _change(number, OrderKind.CANCEL, magic, 0.0)
         elif draw < 0.92:
             yield _order(number, OrderKind.MARKET, side, lots, magic, 0.0, 0)
         else:
@@ -42,6 +47,20 @@ def meant_for(request: Signal | Order, traders: Sequence[str]) -> str:
 def is_close(request: Signal | Order) -> bool:
     """Whether it may take several orders at the broker."""
     return isinstance(request, Signal) and request.side is Side.CLOSE
+
+
+def is_change(request: Signal | Order) -> bool:
+    """Whether it deals nothing: other levels, or the end of pending orders."""
+    return isinstance(request, SignalOrder) and request.side is Side.CLOSE
+
+
+def _change(number: int, kind: OrderKind, magic: int, stop_distance: float) -> SignalOrder:
+    plain = _signal(number, Side.CLOSE, 0.0, magic)
+    known = {one.name: getattr(plain, one.name) for one in fields(plain)}
+    return SignalOrder(
+        **known, kind=kind, price=0.0, stop=0.0, target=0.0, stop_distance=stop_distance,
+        target_distance=0.0, risk_percent=0.0,
+    )  # fmt: skip
 
 
 def _signal(number: int, side: Side, lots: float, magic: int) -> Signal:

@@ -16,7 +16,7 @@ import numpy as np
 
 from benchmarks.faults import told
 from benchmarks.orders_faults import ACCOUNTS, closes, life
-from benchmarks.orders_plan import ASK, BID, MAGICS, is_close, meant_for, requests
+from benchmarks.orders_plan import ASK, BID, MAGICS, is_change, is_close, meant_for, requests
 from benchmarks.orders_server import BEGUN, DONE, JOURNAL, KILLED, Work, serve
 from mt5bridge.clock import monotonic_ms
 from mt5bridge.emulator.broker_log import BrokerLog, Deal, read_broker_log
@@ -256,7 +256,10 @@ class World:
         self.account.not_found += text == "not found at the broker"
         self.account.unknown += status is SignalStatus.UNKNOWN
         whole = is_close(request) or lots == request.lots
-        if status is SignalStatus.EXECUTED and (not deals or not whole):
+        if is_change(request) and deals:
+            self.account.problems.append(f"{request.id:016x} deals nothing, but {lots} lots")
+        is_dealt = (deals and whole) or is_change(request)
+        if status is SignalStatus.EXECUTED and not is_dealt:
             self.account.problems.append(f"{request.id:016x} executed, but {lots} lots")
         if status in _NOTHING_DONE and deals:
             self.account.problems.append(f"{request.id:016x} {status.name}, but {lots} lots")

@@ -124,7 +124,9 @@ public:
       if(!entry.doubtful && waited_ms < LOOK_UP_MS)
          return(false);
       const bool changes = !Opens(entry.request) && entry.request.kind != ORDER_CLOSE;
-      if(changes && m_finder.InPlace(entry.request, entry.legs[index]))
+      OrderRequest own;
+      LegRequest(entry, index, own);
+      if(changes && m_finder.InPlace(own, entry.legs[index]))
          return(reports.EndLeg(entry, index, RESULT_EXECUTED, TRADE_RETCODE_DONE, ""));
       const ulong order = changes ? 0 : m_finder.Find(entry, index, view, book);
       if(order != 0)

@@ -223,13 +223,15 @@ private:
          return(m_reports.Refuse(entry, RESULT_EXPIRED, LateText(entry.request, now), now));
       if(m_settings.trading == TRADING_OFF)
          return(m_reports.Refuse(entry, RESULT_REJECTED, TRADING_OFF_TEXT, now));
+      if(m_retry.Superseded(entry, -1, m_book))
+         return(m_reports.Refuse(entry, RESULT_REJECTED, SUPERSEDED_TEXT, now));
       const bool waits = MustWait(entry, now) || !Settled(entry, now);
       if(waits && Opens(entry.request) && m_planner.Unpriced(entry.request.symbol))
          return(m_reports.Refuse(entry, RESULT_REJECTED, NoPrice(entry.request.symbol), now));
       if(waits)
          return(false);
       const string refusal = m_planner.Plan(entry, m_book, m_guard, now);
-      if(refusal != "" && m_planner.Unpriced() && m_retry.May(entry, now))
+      if(refusal != "" && m_planner.Unpriced() && m_retry.May(entry, -1, now))
          return(false);
       if(refusal != "")
          return(m_reports.Refuse(entry, RESULT_REJECTED, refusal, now));
@@ -240,11 +242,12 @@ private:
      }
 
    // Whether earlier requests come first. A close waits for orders that are on their way: what
-   // they buy must be closed too, and what they close must not be closed twice. Nothing overtakes
-   // a request that waits.
+   // they buy must be closed too, and what they close must not be closed twice. So do changes of all
+   // that is held, and of all that is pending. Nothing overtakes a request that waits.
    bool              MustWait(OrderEntry *waiting, const Moment &now)
      {
-      if(waiting.request.kind == ORDER_CANCEL || waiting.request.kind == ORDER_MODIFY)
+      const bool held = OfHeld(waiting.request);
+      if(!held && (waiting.request.kind == ORDER_CANCEL || waiting.request.kind == ORDER_MODIFY))
          return(false);
       const bool closes = waiting.request.kind == ORDER_CLOSE;
       const int open = m_book.OpenCount();
@@ -256,7 +259,8 @@ private:
          const bool near = !Apart(entry.request, waiting.request)
                            && (entry.request.symbol == waiting.request.symbol
                                || entry.request.symbol == "" || waiting.request.symbol == "");
-         if(near && !entry.Final() && (ArraySize(entry.legs) == 0 || (closes && OnItsWay(entry, now))))
+         if(near && !entry.Final() && (ArraySize(entry.legs) == 0 || (closes && OnItsWay(entry, now))
+                                      || (held && Sent(entry, waiting.request.kind, now))))
             return(true);
         }
       return(false);
@@ -273,7 +277,8 @@ private:
      {
       if(entry.since_ms < 0)
          entry.since_ms = now.ms;
-      return(entry.request.kind != ORDER_CLOSE || m_planner.Settled(entry.request.symbol)
+      const bool levels = OfHeld(entry.request) && entry.request.kind == ORDER_MODIFY;
+      return((entry.request.kind != ORDER_CLOSE && !levels) || m_planner.Settled(entry.request.symbol)
              || now.ms - entry.since_ms > SETTLE_MS);
      }
 
@@ -285,6 +290,17 @@ private:
       const int index = entry.Current();
       const bool works = index >= 0 && entry.legs[index].state == LEG_WORKING;
       return(!works || now.ms - entry.since_ms < ON_ITS_WAY_MS);
+     }
+
+   // Whether an order is at the broker that a change of all that is held or pending will mean, and does
+   // not show there yet.
+   bool              Sent(OrderEntry *entry, const uchar kind, const Moment &now) const
+     {
+      const bool pending = entry.request.kind == ORDER_LIMIT || entry.request.kind == ORDER_STOP;
+      const int index = entry.Current();
+      if(index < 0 || entry.legs[index].state == LEG_WAITING)
+         return(false);
+      return(kind == ORDER_CANCEL ? pending && entry.legs[index].state == LEG_SENT : OnItsWay(entry, now));
      }
 
    // Server time of the oldest leg that is open.
@@ -307,7 +323,9 @@ private:
          return(true);
       if(m_retry.Drop(entry, index, m_book, m_reports, now))
          return(true);
-      const bool may_wait = m_retry.May(entry, now);
+      if(m_retry.Busy(entry, index, m_book, now))
+         return(false);
+      const bool may_wait = m_retry.May(entry, index, now);
       if(may_wait && m_retry.Pauses(entry, index, now))
          return(false);
       const string refusal = entry.legs[index].replaces > 0 ? m_planner.Lessen(entry, index, m_book) : "";

@@ -21,7 +21,10 @@ struct OrderLeg
   {
    uchar             state;
    uchar             type;          // ENUM_ORDER_TYPE
-   ulong             position;      // the position to close or to change, 0 none
+   ulong             position;      // the position to close or to change, or the pending order to take back where
+                                    // the request means all of them, 0 none
+   double            sl;            // what a position gets where the request means all of them, 0 what it has
+   double            tp;
    double            lots;
    double            filled;
    ulong             order;         // the broker's ticket, 0 unknown
@@ -47,6 +50,8 @@ void ClearLeg(OrderLeg &leg)
    leg.state = LEG_WAITING;
    leg.type = 0;
    leg.position = 0;
+   leg.sl = 0;
+   leg.tp = 0;
    leg.lots = 0;
    leg.filled = 0;
    leg.order = 0;
@@ -232,5 +237,16 @@ public:
       results[count] = result;
      }
   };
+
+// What one leg asks for: where the request means all that is held, its own ticket and levels.
+void LegRequest(const OrderEntry &entry, const int index, OrderRequest &request)
+  {
+   request = entry.request;
+   if(!OfHeld(request))
+      return;
+   request.ticket = entry.legs[index].position;
+   request.sl = entry.legs[index].sl;
+   request.tp = entry.legs[index].tp;
+  }
 
 #endif

@@ -6,6 +6,7 @@
 #include "RiskGuard.mqh"
 #include "StopChange.mqh"
 
+#define TOO_FAR_TEXT "stop or target is farther away than half the price"
 #define RISK_LOTS 100.0  // whose loss is computed: what is rounded to cents there is little
 
 // A distance in points, from points or from a distance in prices.
@@ -60,6 +61,8 @@ public:
       m_unpriced = false;
       if(!NumbersAllowed(target.request))
          return("a size or price is negative or no number");
+      if(OfHeld(target.request))
+         return(PlanHeld(target, book, guard));
       if(target.request.kind == ORDER_CANCEL || target.request.kind == ORDER_MODIFY)
          return(PlanChange(target, guard));
       if(target.request.kind == ORDER_CLOSE && target.request.ticket != 0)
@@ -113,6 +116,11 @@ public:
    // What the plan comes to, for a dry run.
    string            Describe(const OrderEntry &target)
      {
+      OrderRequest request = target.request;
+      if(OfHeld(request))
+         return(StringFormat(target.request.kind == ORDER_CANCEL ? "would cancel %d orders of %s"
+                             : "would modify %d positions of %s", ArraySize(target.legs),
+                             target.request.symbol));
       if(target.request.kind == ORDER_CANCEL)
          return("would cancel order " + TicketText(target.request.ticket));
       if(target.request.kind == ORDER_MODIFY)
@@ -197,7 +205,7 @@ private:
       double asked = request.lots > 0 ? request.lots : m_settings.default_lots;
       string refusal = m_rules.DirectionRefusal(buys);
       if(refusal == "" && TooFar(request, price, sl, tp))
-         refusal = "stop or target is farther away than half the price";
+         refusal = TOO_FAR_TEXT;
       if(refusal == "" && request.risk_percent > 0)
          refusal = LotsAtRisk(request, buys, price, sl, asked);
       const double lots = m_rules.Volume(asked);
@@ -383,6 +391,103 @@ private:
       if(refusal == "")
          Add(target, 0, pending ? 0 : ticket, 0);
       return(refusal);
+     }
+
+   // Other levels for all positions, or the end of all pending orders, of a symbol and magic number.
+   string            PlanHeld(OrderEntry &target, OrderBook &book, RiskGuard &guard)
+     {
+      const string refusal = guard.SymbolRefusal(target.request.symbol);
+      if(refusal != "")
+         return(refusal);
+      if(target.request.kind == ORDER_CANCEL)
+         return(PlanCancels(target, book));
+      if(!Load(target.request.symbol))
+         return(NoPrice(target.request.symbol));
+      return(PlanLevels(target, book, guard));
+     }
+
+   string            PlanCancels(OrderEntry &target, OrderBook &book)
+     {
+      for(int i = 0; i < OrdersTotal(); i++)
+        {
+         const ulong ticket = OrderGetTicket(i);
+         if(ticket == 0 || OrderGetString(ORDER_SYMBOL) != target.request.symbol)
+            continue;
+         const long state = OrderGetInteger(ORDER_STATE);
+         if((state == ORDER_STATE_PLACED || state == ORDER_STATE_PARTIAL)
+            && Magic(OrderGetInteger(ORDER_MAGIC), book) == target.request.magic)
+            Add(target, 0, ticket, 0);
+        }
+      if(ArraySize(target.legs) > 0)
+         return("");
+      return(StringFormat("no pending order in %s with the magic number %I64d to cancel",
+                          target.request.symbol, target.request.magic));
+     }
+
+   // A leg for each position, oldest first. One that has these levels already or may not have them is
+   // over at once: the others are changed.
+   string            PlanLevels(OrderEntry &target, OrderBook &book, RiskGuard &guard)
+     {
+      ulong tickets[];
+      Positions(target.request, book, tickets);
+      string refusal = StringFormat("no position in %s with the magic number %I64d to modify",
+                                    target.request.symbol, target.request.magic);
+      bool good = false;
+      for(int i = 0; i < ArraySize(tickets); i++)
+        {
+         if(Closable(tickets[i], target.request, book) <= LOTS_EPSILON)
+            continue;
+         OrderLeg leg;
+         ClearLeg(leg);
+         leg.position = tickets[i];
+         SetLevels(target.request, guard, leg);
+         if(leg.state == LEG_DONE && leg.ending == RESULT_REJECTED)
+            refusal = leg.text;
+         else
+            good = true;
+         target.AddLeg(leg);
+        }
+      if(good)
+         return("");
+      ArrayResize(target.legs, 0);
+      return(refusal);
+     }
+
+   // The levels of a leg, measured from what closing its position brings now.
+   void              SetLevels(const OrderRequest &request, RiskGuard &guard, OrderLeg &leg)
+     {
+      PositionSelectByTicket(leg.position);
+      const bool buys = PositionGetInteger(POSITION_TYPE) == POSITION_TYPE_BUY;
+      const double price = m_rules.Market(!buys);
+      StopPrices(request, m_rules, buys, price, leg.sl, leg.tp);
+      if(TooFar(request, price, leg.sl, leg.tp))
+         leg.text = TOO_FAR_TEXT;
+      else if(!(IsFinite(leg.sl) && IsFinite(leg.tp)))
+         leg.text = "the properties of " + request.symbol + " make no price";
+      else if(Stands(leg.sl, PositionGetDouble(POSITION_SL)) && Stands(leg.tp, PositionGetDouble(POSITION_TP)))
+        {
+         leg.state = LEG_DONE;
+         leg.ending = RESULT_EXECUTED;
+         leg.retcode = TRADE_RETCODE_DONE;
+         return;
+        }
+      else
+        {
+         OrderRequest own = request;
+         own.sl = leg.sl;
+         own.tp = leg.tp;
+         leg.text = StopsComeNearer(own) ? "" : guard.HaltRefusal();
+         if(leg.text == "")
+            leg.text = m_rules.StopsRefusal(buys, price, leg.sl, leg.tp);
+        }
+      if(leg.text != "")
+         leg.state = LEG_DONE;
+     }
+
+   // Whether a level is there already; one that is not said stays.
+   bool              Stands(const double asked, const double present) const
+     {
+      return(asked == 0 || MathAbs(asked - present) < m_rules.Point() / 10);
      }
 
    // While halted, stops may only come nearer. The position is selected.

@@ -37,6 +37,10 @@ void WriteLegRecord(const ulong id, const int index, const OrderLeg &leg, ByteWr
    out.Text(leg.text);
    out.I8(leg.sent_by_msc);
    out.U2((ushort)leg.replaces);
+   if(leg.sl == 0 && leg.tp == 0)
+      return;  // as earlier versions wrote it
+   out.F8(leg.sl);
+   out.F8(leg.tp);
   }
 
 // A result that is going to be told.
@@ -87,6 +91,8 @@ bool TakeLegRecord(ByteReader &source, OrderBook &book)
    leg.text = source.Text();
    leg.sent_by_msc = source.Left() > 0 ? source.I8() : leg.sent_msc;  // earlier versions have none
    leg.replaces = source.Left() > 0 ? (int)source.U2() : 0;
+   leg.sl = source.Left() > 0 ? source.F8() : 0;
+   leg.tp = source.Left() > 0 ? source.F8() : 0;
    leg.retry_ms = -1;
    if(!source.Good() || entry == NULL || index > ArraySize(entry.legs)
       || leg.replaces > index)

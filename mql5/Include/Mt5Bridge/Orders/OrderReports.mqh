@@ -155,6 +155,8 @@ public:
       ClearLeg(leg);
       leg.type = entry.legs[index].type;
       leg.position = entry.legs[index].position;
+      leg.sl = entry.legs[index].sl;
+      leg.tp = entry.legs[index].tp;
       leg.lots = NormalizeDouble(entry.legs[index].lots - entry.legs[index].filled, 8);
       leg.replaces = index + 1;
       entry.AddLeg(leg);

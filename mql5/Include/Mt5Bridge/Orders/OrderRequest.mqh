@@ -183,6 +183,12 @@ bool Opens(const OrderRequest &request)
           || request.kind == ORDER_STOP);
   }
 
+// Whether a request means all that its magic number holds of the symbol, or has pending there.
+bool OfHeld(const OrderRequest &request)
+  {
+   return((request.kind == ORDER_MODIFY || request.kind == ORDER_CANCEL) && request.ticket == 0);
+  }
+
 // The id as orders' comments carry it.
 string IdText(const ulong id)
   {

@@ -49,13 +49,15 @@ public:
          return(refusal);
       trade.symbol = source.request.symbol;
       m_passing = !m_rules.Load(source.request.symbol);
-      if(source.request.kind == ORDER_CANCEL)
-         return(BuildCancel(source.request, trade));
+      OrderRequest own;
+      LegRequest(source, index, own);
+      if(own.kind == ORDER_CANCEL)
+         return(BuildCancel(own, trade));
       if(m_passing)
          return(NoPrice(source.request.symbol));
       switch((int)source.request.kind)
         {
-         case ORDER_MODIFY: return(BuildModify(source.request, source.legs[index], trade));
+         case ORDER_MODIFY: return(BuildModify(own, source.legs[index], trade));
          case ORDER_CLOSE:  return(BuildClose(source, index, trade));
         }
       BuildOpening(source, index, trade, now);
