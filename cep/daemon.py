@@ -232,8 +232,14 @@ class Daemon:
                 rules.look(now)
                 rules.tell_events(server)
                 self.outgoing.look(now)
+                self._announce()
                 watchdog.look(now)
                 self.operations.look(now)
+
+    def _announce(self) -> None:
+        """Wake who writes: behind the turn's signals, which it would take the processor from."""
+        self.spool.announce()
+        self.outgoing.journal.announce()
 
     def _watchdog(self, commits: CommitThread) -> Watchdog:
         syncer = self.outgoing.syncer

@@ -106,8 +106,8 @@ def _record(line: bytes) -> Record | None:
 class OrderJournal:
     """The one writer of a journal; `records` is what it held when it was opened.
 
-    One thread adds; any thread writes and syncs. `added` is set when there is something to sync,
-    and `awaited` when somebody waits for that.
+    One thread adds; any thread writes and syncs. `added` is set by `announce` when there is
+    something to sync, and `awaited` when somebody waits for that.
     Beyond `bytes_max` (0: no limit) it `is_full`: who adds is to add no more than must be.
     """
 
@@ -153,9 +153,19 @@ class OrderJournal:
         self._waiting.append(data)
         self.size_bytes += len(data)
         self.last += len(records)
-        if not self.added.is_set():  # `sync` clears it before it takes what was added
-            self.added.set()
         return self.last
+
+    @property
+    def has_more(self) -> bool:
+        """Whether something was added that is not on disk."""
+        return self.last > self.durable
+
+    def announce(self) -> None:
+        """Wake the thread that syncs, if there is something for it: when what was added is on its
+        way to a terminal, which a thread that is woken before would hold up.
+        """
+        if self.has_more and not self.added.is_set():  # `sync` clears it before it takes that
+            self.added.set()
 
     def write(self) -> None:
         """Hand what was added to the operating system: it survives this process."""
@@ -214,11 +224,13 @@ class OrderJournal:
         with named(self.path):
             if self._waiting and self._file is None:
                 self._file = self._opened()
-            while self._waiting and self._file is not None:
-                data = self._waiting[0]
+            if self._waiting and self._file is not None:
+                waiting = [self._waiting[at] for at in range(len(self._waiting))]
+                data = b"".join(waiting)
                 self._disk.write_at(self._file, data, self._written_bytes)
                 self._written_bytes += len(data)
-                self._unsynced.append(self._waiting.popleft())
+                for _ in waiting:
+                    self._unsynced.append(self._waiting.popleft())
 
     def _opened(self) -> int:
         make_directories(self.path.parent, self._disk)

@@ -52,7 +52,7 @@ class Syncer:
 
     def _run(self) -> None:
         while not self._stop.is_set() and self._troubles.end is None:
-            if self._journal.added.wait(_LOOK_S):
+            if self._journal.has_more or self._journal.added.wait(_LOOK_S):
                 self._journal.awaited.wait(_GATHER_S)
                 if not self.sync():
                     self._stop.wait(_RETRY_S)

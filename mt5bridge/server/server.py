@@ -96,7 +96,7 @@ class Server:
     def send_now(self, identity: str, request: Request) -> str:
         """The same without delay; why it is not sent, if not."""
         refusal = self.terminals.send(identity, request)
-        self._send(self.terminals.outgoing())
+        self._send(self.terminals.outgoing_of(identity))
         return refusal
 
     def ask(self, identity: str, ids: Iterable[int], account: str = "") -> None:

@@ -111,7 +111,14 @@ class Terminals:
 
     def outgoing(self) -> Outgoing:
         """Requests and acknowledgements that are due."""
-        return self._each(lambda session: session.outgoing(), "what is due")
+        return self._each(Session.outgoing, "what is due")
+
+    def outgoing_of(self, identity: str) -> Outgoing:
+        """The same of one terminal: a signal is not to wait until all the others were asked."""
+        route = self._routes.get(identity)
+        if route is None:
+            return []
+        return self._said(route, self._by_route[route], Session.outgoing, "what is due")
 
     def remind(self, now: Now) -> Outgoing:
         """What time makes due; forgets connections that have been silent too long."""
@@ -399,11 +406,16 @@ class Terminals:
         """What all connected sessions say to something."""
         found: Outgoing = []
         for route, session in list(self._by_route.items()):
-            try:
-                found += [(route, frame) for frame in call(session)]
-            except Exception as problem:  # noqa: BLE001 -- as in receive()
-                found += self._fail(session, what, problem)
+            found += self._said(route, session, call, what)
         return found
+
+    def _said(
+        self, route: Route, session: Session, call: Callable[[Session], list[Frame]], what: str
+    ) -> Outgoing:
+        try:
+            return [(route, frame) for frame in call(session)]
+        except Exception as problem:  # noqa: BLE001 -- as in receive()
+            return self._fail(session, what, problem)
 
     def _fail(self, session: Session, what: str, problem: Exception) -> Outgoing:
         """End one connection for a fault of ours, which its log entry shows; raise what is not.

@@ -65,7 +65,8 @@ class CommitThread:
 
     def _run(self) -> None:
         while not self._stop.is_set():
-            self._spool.wait(RETRY_S)
+            if not self._spool.pending_bytes:  # else it is busy, and need not be woken
+                self._spool.wait(RETRY_S)
             self._spool.wait_for_much(GATHER_S)
             self.commit()
             if self._spool.problem:

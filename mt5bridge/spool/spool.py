@@ -64,7 +64,8 @@ class Durable:
 class Spool:
     """An append-only log of record groups in `directory`, in segments of about `segment_bytes`.
 
-    `append` and `commit` may be called from different threads; `commit` from one at a time.
+    `append` and `commit` may be called from different threads; `commit` from one at a time. Who has
+    appended lets the thread that commits know by `announce`, when it can do without the processor.
     At most `bytes_max` are kept on disk: the oldest archived segments go first, and when none
     is left, appends are refused until one is archived. `on_durable` is called by `commit`, and
     `before_write` before it writes anything: False, and all of it waits for the next commit.
@@ -171,11 +172,19 @@ class Spool:
             self._next_ingest = group.ingest + group.width
             self._pending.append((group, data))
             self._pending_bytes += len(data)
-        if not self._arrived.is_set():  # commit() clears it before it takes what is pending
-            self._arrived.set()
         if self._pending_bytes >= MUCH_BYTES and not self._much.is_set():
             self._much.set()
+            self._arrived.set()
         return True
+
+    def announce(self) -> None:
+        """Wake the thread that commits, if something waits for it.
+
+        Python runs one thread at a time: one that is woken by each append takes the processor from
+        what the appended records lead to. Much that waits wakes it by itself.
+        """
+        if self._pending and not self._arrived.is_set():  # commit() clears it before it takes them
+            self._arrived.set()
 
     def _refuses(self, size: int) -> bool:
         is_ready = self.condition is Condition.READY
@@ -187,7 +196,7 @@ class Spool:
         )
 
     def wait(self, timeout_s: float) -> bool:
-        """Wait until something was appended since the last commit; False when time ran out."""
+        """Wait until something was announced since the last commit; False when time ran out."""
         return self._arrived.wait(timeout_s)
 
     def wait_for_much(self, timeout_s: float) -> bool:

@@ -317,6 +317,19 @@ def test_a_strangers_result_leaves_the_queue_as_it_is() -> None:
     assert SIGNAL in dialog.due()
 
 
+def test_a_signal_does_not_wait_until_all_terminals_were_asked() -> None:
+    """What others are due they get with the next turn."""
+    dialog = Dialog(SETTINGS)
+    for name in ("one", "two"):
+        route = name.encode()
+        dialog.say(replace(simulated_hello(name, 1), trades=TradeMode.LIVE), route)
+        dialog.say(Symbols((symbol("EURUSD", 1),)), route)
+        dialog.terminals.send(name, SIGNAL)
+    assert dialog.terminals.outgoing_of("one") == [(b"one", SIGNAL)]
+    assert dialog.terminals.outgoing_of("nobody") == []
+    assert dialog.terminals.outgoing() == [(b"two", SIGNAL)]
+
+
 def test_settings_of_places() -> None:
     with pytest.raises(ValueError, match="terminals_max = 0: use 1 or more"):
         Settings(terminals_max=0).check()

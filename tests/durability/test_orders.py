@@ -183,6 +183,7 @@ def test_when_the_disk_fails_the_syncer_ends_and_nothing_is_durable(
         syncer = Syncer(journal, lambda: None, troubles)
         syncer.start()
         journal.add(record(0))
+        journal.announce()
         wait_until(lambda: troubles.end is not None)
         for _ in range(2):
             with pytest.raises(OSError, match="Input/output"):

@@ -261,10 +261,13 @@ def test_what_somebody_waits_for_goes_to_the_disk_at_once(tmp_path: Path) -> Non
     office = Office(tmp_path / "o.journal")
     journal = office.journal
     office.ask(signal(1))
+    assert not journal.added.is_set(), "nobody is woken before it is on its way to the terminal"
+    journal.announce()
     assert journal.added.is_set() and not journal.awaited.is_set()
     office.ask(order(2), durable=True)
     assert journal.awaited.is_set()
     journal.sync()
+    journal.announce()
     assert not journal.awaited.is_set() and not journal.added.is_set()
 
 
@@ -275,6 +278,7 @@ def test_a_thread_syncs_whatever_is_added(tmp_path: Path) -> None:
     syncer.start()
     for number, record in enumerate(RECORDS, 1):
         journal.add(record)
+        journal.announce()
         wait_until(lambda number=number: journal.durable == number)  # type: ignore[misc]
     journal.add(RECORDS[0])
     syncer.stop()

@@ -288,8 +288,11 @@ def test_who_waits_for_something_to_commit_is_told_when_it_is_there(tmp_path: Pa
     spool = opened(tmp_path)
     assert not spool.wait(0)
     put(spool, 1)
+    assert not spool.wait(0), "nobody is woken before what is appended has led to its signals"
+    spool.announce()
     assert spool.wait(0)
     spool.commit()
+    spool.announce()
     assert not spool.wait(0)
     spool.close()
 
@@ -301,6 +304,7 @@ def test_a_commit_thread_makes_appends_durable(tmp_path: Path) -> None:
     thread.start()
     for i in range(10):
         put(spool, 1 + 5 * i)
+    spool.announce()
     assert reached.wait(LONG_S)
     put(spool, 51)
     thread.stop()
@@ -391,6 +395,7 @@ def test_much_that_waits_is_told(tmp_path: Path) -> None:
     """So that it is not gathered any longer."""
     spool = opened(tmp_path)
     put(spool, 1)
+    spool.announce()
     assert spool.wait(0) and not spool.wait_for_much(0)
     put(spool, 6, MUCH_BYTES // TICK.itemsize)
     assert spool.wait_for_much(0)

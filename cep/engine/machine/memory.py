@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from cep.engine.buffer import Buffer
 from cep.engine.jit import plain
 from cep.engine.kernels.scalar import NULL
 from cep.engine.machine.kernels.memory import cleared
@@ -52,7 +53,7 @@ FIRST_BLOCKS = {(WORK, WORK_SIZE): 1024, (STACK, STACK_SIZE): 512, (TIMERS, TIME
                 (OUT, OUT_SIZE): 4096, (LISTS, LISTS_SIZE): 64}  # fmt: skip
 """By their header words, the blocks that a run begins with, and their words."""
 FIRST_WORDS = 2**14
-Arrays: TypeAlias = tuple[Ints, Ints]
+Arrays: TypeAlias = list[Ints]
 
 
 class Memory:
@@ -64,7 +65,7 @@ class Memory:
         clocks = 0 if program.clocks is None else len(program.clocks.common) * CLOCK_WORDS
         top = HEADER + program.home_words
         words = max(FIRST_WORDS, 2 * (top + clocks + sum(FIRST_BLOCKS.values())))
-        self._take(np.zeros(words, np.int64))
+        self._take(Buffer(words))
         self._write_constants()
         header = self.i[0]
         header[HOME] = HEADER
@@ -84,11 +85,12 @@ class Memory:
         for at, value in self._program.constants:
             (self.f if isinstance(value, float) else self.i)[0, at] = value
 
-    def _take(self, words: Ints) -> None:
+    def _take(self, buffer: Buffer) -> None:
+        self.buffer, words = buffer, buffer.words()
         self.i: Ints = words.reshape(1, -1)
         self.f: Floats = words.view(np.float64).reshape(1, -1)
-        self.arrays: Arrays = (self.i, self._program.words)
-        """What machine code is entered with."""
+        self.arrays: Arrays = [self.i, self._program.words]
+        """What machine code is entered with; empty once there are others."""
         words[HOST] = self._host
         # single words are read far faster through a memoryview than through an array
         self._words: memoryview[int] = words.data.cast("B").cast("q")
@@ -99,13 +101,17 @@ class Memory:
         self._host = self.i[0, HOST] = address
 
     def grow(self) -> None:
-        """Make it longer, so that what was asked for in vain is there. O(words)."""
-        old = self.i[0]
-        assert old[NEED], "a step went no further, and did not ask for memory"
-        words = np.zeros(2 * len(old) + 2 * int(old[NEED]), np.int64)
-        words[: len(old)] = old
-        words[NEED] = 0
-        self._take(words)
+        """Make it longer, so that what was asked for in vain is there.
+
+        Copying would keep the signals of a daemon waiting, so nobody here holds on to the words.
+        """
+        need, length, buffer = int(self.i[0, NEED]), self.i.shape[1], self.buffer
+        assert need, "a step went no further, and did not ask for memory"
+        self.i[0, NEED] = 0
+        del self.i, self.f, self._words, self.header
+        self.arrays.clear()
+        buffer.lengthen(2 * length + 2 * need)
+        self._take(buffer)
 
     @property
     def top(self) -> int:
@@ -186,8 +192,8 @@ class Memory:
 
     def restore(self, words: Ints) -> None:
         """Go on from what `saved` gave."""
-        longer = np.zeros(max(FIRST_WORDS, 2 * len(words)), np.int64)
-        longer[: len(words)] = words
+        longer = Buffer(max(FIRST_WORDS, 2 * len(words)))
+        longer.words()[: len(words)] = words
         self._take(longer)
 
     def go_on(self, other: Memory) -> None:

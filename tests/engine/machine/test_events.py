@@ -9,11 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cep.engine.buffer import Buffer
+from cep.engine.kernels.state import Ints
 from cep.engine.machine import memory
 from cep.engine.machine.kernels.words import NEED, TOP
 from cep.engine.machine.memory import Memory
@@ -310,13 +311,18 @@ def test_there_is_room_whenever_it_is_needed(monkeypatch: pytest.MonkeyPatch) ->
     """With memory that grows by no more than what is asked for, every step is begun anew."""
     made = Memory.__init__
 
+    def filled(words: Ints, more: int = 0) -> Buffer:
+        found = Buffer(len(words) + more)
+        found.words()[: len(words)] = words
+        return found
+
     def tight(self: Memory, program: Program) -> None:
         made(self, program)
-        self._take(self.i[0, : int(self.i[0, TOP])].copy())
+        self._take(filled(self.i[0, : int(self.i[0, TOP])]))
 
     def grow(self: Memory) -> None:
         old = self.i[0]
-        self._take(np.concatenate([old, np.zeros(int(old[NEED]), np.int64)]))
+        self._take(filled(old, int(old[NEED])))
 
     monkeypatch.setattr(memory, "FIRST_BLOCKS", dict.fromkeys(memory.FIRST_BLOCKS, 16))
     monkeypatch.setattr(Memory, "__init__", tight)
