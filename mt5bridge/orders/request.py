@@ -151,11 +151,12 @@ def _timeless(request: Request) -> Request:
 
 
 def described(request: Request) -> str:
-    """A request in words: `buy limit 0.3 lots EURUSD at 1.25`."""
+    """A request in words: `buy limit 0.3 lots EURUSD at 1.25`, `modify EURUSD stop by 0.002`."""
     if isinstance(request, Signal):
         words = [request.side.name.lower(), _lots(request.lots), request.symbol]
         if isinstance(request, SignalOrder) and not opens(request):
             words[0] = request.kind.name.lower()
+            words += [*_level(request, "stop"), *_level(request, "target")]
         if isinstance(request, SignalOrder) and request.price:
             words[1:1] = [request.kind.name.lower()]
             words += [f"at {request.price:.10g}"]
@@ -168,6 +169,15 @@ def described(request: Request) -> str:
     words += [f"at {request.price:.10g}"] * bool(request.price)
     words += [f"of {request.ticket}"] * bool(request.ticket)
     return " ".join(word for word in words if word)
+
+
+def _level(request: SignalOrder, name: str) -> list[str]:
+    """What a change says of stop or target; empty: nothing."""
+    price, distance = getattr(request, name), getattr(request, f"{name}_distance")
+    points = getattr(request, f"{name}_points")
+    found = [f"{name} at {price:.10g}"] * bool(price)
+    found += [f"{name} by {distance:.10g}"] * bool(distance)
+    return found + [f"{name} {points:g} points"] * bool(points)
 
 
 def _lots(lots: float) -> str:

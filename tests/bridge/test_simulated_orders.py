@@ -25,6 +25,8 @@ from mt5bridge.wire import (
     Order,
     OrderKind,
     OrderSide,
+    Side,
+    SignalOrder,
     SignalResult,
     SignalStatus,
     TradeMode,
@@ -279,3 +281,43 @@ def test_the_account_is_told_at_the_start_and_after_deals() -> None:
     (second,) = [frame for frame in frames if isinstance(frame, AccountFrame)]
     assert second.positions == 1 and second.profit < 0  # the spread
     assert second.equity == pytest.approx(second.balance + second.profit)
+
+
+def of_held(kind: OrderKind, number: int, **levels: float) -> SignalOrder:
+    """Another level for what magic number 42 holds, or the end of what it has pending."""
+    none = dict.fromkeys(("price", "stop", "target", "stop_distance", "target_distance"), 0.0)
+    return SignalOrder(
+        number, 0, 0, 42, 0.0, 0.0, 0.0, Side.CLOSE, "trail", "EURUSD", kind=kind,
+        risk_percent=0.0, **{**none, **levels},
+    )  # fmt: skip
+
+
+def test_all_that_is_held_is_changed_and_while_halted_only_nearer() -> None:
+    """10.13"""
+    account, halt = market(), Halt(1, "news")
+    account.execute(replace(_BUY, tp=0.0))
+    for number, stop, status in ((2, 1.1, "EXECUTED"), (3, 1.05, "REJECTED"), (4, 1.1, "EXECUTED")):
+        (found,) = account.execute(of_held(OrderKind.MODIFY, number, stop=stop), halt=halt)
+        assert found.status is SignalStatus[status], number
+    assert account.answer(3)[0].text == "halted: news"
+    assert not quote(account, 1.2, 1.3)
+    quote(account, 1.1, 1.2)  # the stop is reached
+    assert account.positions == 0
+    (gone,) = account.execute(of_held(OrderKind.MODIFY, 6, stop_distance=0.1))
+    assert (gone.status, gone.text) == (SignalStatus.REJECTED, "no such position")
+
+
+def test_all_that_is_pending_is_taken_back() -> None:
+    account = market()
+    placed = pending(OrderKind.LIMIT, 1.4)
+    for number, magic in ((1, 42), (2, 7), (3, 42)):
+        account.execute(replace(placed, id=number, magic=magic))
+    found = account.execute(of_held(OrderKind.CANCEL, 9))
+    assert [(one.id, one.status.name) for one in found] == [
+        (1, "CANCELLED"), (3, "CANCELLED"), (9, "EXECUTED"),
+    ]  # fmt: skip
+    assert account.orders == 1
+    (gone,) = account.execute(of_held(OrderKind.CANCEL, 10))
+    assert (gone.status, gone.text) == (SignalStatus.REJECTED, "no such order")
+    (dry,) = account.execute(of_held(OrderKind.CANCEL, 11), TradeMode.DRY_RUN)
+    assert dry.text == "would cancel what is pending"

@@ -191,7 +191,9 @@ def test_what_changes_or_ends_what_is_there_opens_nothing() -> None:
         OrderKind.MODIFY, Side.CLOSE
     )  # fmt: skip
     assert (change.stop_points, change.target, change.lots, opens(change)) == (20, 1.5, 0, False)
-    assert described(change) == "modify A"
+    assert described(change) == "modify A stop 20 points target at 1.5"
+    away = as_signal(row(side="modify", lots=None, stop_distance=0.002), 5, 77, 60_000)
+    assert described(away) == "modify A stop by 0.002"
     cancel = as_signal(row(side="cancel", lots=None), 6, 77, 60_000)
     assert isinstance(cancel, SignalOrder) and cancel.kind is OrderKind.CANCEL
     assert described(cancel) == "cancel A" and not opens(cancel)

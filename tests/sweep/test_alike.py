@@ -35,6 +35,7 @@ define event Up for each symbol as Band[bid > ma + Width * sd];
 define event Down for each symbol as Band[bid < ma - Width * sd];
 define complex Turn for each symbol as Up followed by Down within 9 min;
 define signal Fade on Turn sell Lots lots stop Stop points target Target points for Good;
+define signal Tighten on Turn modify stop Stop points for Good;
 """
 MS_A_MINUTE = 60_000
 
