@@ -93,7 +93,7 @@ class Asked:
         if self.deals == SIMULATED and not can_be_simulated:
             raise BacktestError(
                 "--deals simulated: there are none",
-                "the rules need a signal and a stream Deal, and --fills must not be none",
+                "the rules need a signal and to read a stream Deal, and --fills must not be none",
             )
         asked = self.deals or (SIMULATED if recorded == NONE else RECORDED)
         return SIMULATED if can_be_simulated and asked == SIMULATED else recorded

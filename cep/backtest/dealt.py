@@ -15,18 +15,20 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cep.backtest.account import Account
+from cep.backtest.gathered import gathered
 from cep.backtest.records import Moment, lived
-from cep.backtest.results import picked
+from cep.backtest.results import some
 from cep.backtest.selection import Selection
 from cep.backtest.sequential import caused_at, tell_places
 from cep.backtest.trading import Trading
 from cep.dropped import Ended, nobody
 from cep.engine.input_rows import InputRows
-from cep.engine.kernels.state import OUT_ORDER, OUT_TIME, Ints
+from cep.engine.kernels.state import OUT_ORDER, OUT_STREAM, OUT_TIME, Ints
 from cep.engine.native import Compiled, Run
 from cep.engine.rows import Rows
-from cep.market import DEAL_STREAM, Columns, deal_columns
+from cep.market import DEAL_STREAM, Columns, deal_columns, source
 from cep.plan.nodes import Plan
+from cep.plan.readers import is_read
 from mt5bridge.broker import Table
 from mt5bridge.simulator.deals import level_comment, request_comment
 
@@ -53,8 +55,16 @@ def dealt(
         selection = selection.without(DEAL_STREAM)
     mode: Literal["lived", "sorted"] = "lived" if selection.is_lived else "sorted"
     run = (rules.as_program(mode) or rules.in_mode(mode)).begun(mode=mode)
-    feeding = _Feeding(run, account, shows_deals=shows_deals)
-    newest_msc = 0
+    yield from gathered(
+        _dealt(_Feeding(run, account, shows_deals=shows_deals), selection, advance), run.masks
+    )
+    ended(run.dropped)
+
+
+def _dealt(
+    feeding: _Feeding, selection: Selection, advance: Callable[[int], None]
+) -> Iterator[Rows]:
+    newest_msc, run = 0, feeding.run
     for record in lived(selection, run):
         if isinstance(record, Moment):
             yield from feeding.catch_up(record.order - 1)
@@ -66,7 +76,6 @@ def dealt(
     yield from feeding.catch_up(LAST)
     if feeding.done and selection.ends_sorted:
         yield feeding.ended(max(newest_msc, feeding.dealt_msc))
-    ended(run.dropped)
 
 
 class _Feeding:
@@ -77,9 +86,13 @@ class _Feeding:
         """Records so far: places in the total order need not be unique, counted they are."""
         self.dealt_msc = 0
         self._last = 0
-        self._run, self._account = run, account
+        self.run, self._account = run, account
         self._window, self._shows_deals = WINDOW, shows_deals
-        self._signals = {signal.name for signal in run.rules.plan.signals}
+        signals = {signal.name for signal in run.rules.plan.signals}
+        names = run.decoder.names
+        self._is_signal = np.zeros(max(names, default=0) + 1, np.bool_)
+        """By the number of a stream."""
+        self._is_signal[[number for number, name in names.items() if name in signals]] = True
 
     def feed(self, batch: InputRows) -> Iterator[Rows]:
         """The next records, and the deals between them."""
@@ -110,7 +123,7 @@ class _Feeding:
 
     def tell(self, moment: Moment) -> Iterator[Rows]:
         """A record of the clock."""
-        run = self._run
+        run = self.run
         tell_places(run, np.array([moment.order]), self.done)
         for told in run.watermarks.tell(*moment.told):
             rows = caused_at(moment.order, run.tell(told, self.done))
@@ -120,15 +133,15 @@ class _Feeding:
 
     def ended(self, newest_msc: int) -> Rows:
         """The input ends."""
-        tell_places(self._run, np.array([self._last]), self.done)
-        return caused_at(self._last, self._run.end(newest_msc, self.done))
+        tell_places(self.run, np.array([self._last]), self.done)
+        return caused_at(self._last, self.run.end(newest_msc, self.done))
 
     def _some(self, batch: InputRows, orders: Ints, start: int, stop: int) -> tuple[int, Rows]:
-        """Feed records until they lead to something: the first not fed, and what came out."""
+        """Feed records until they lead to a signal: the first not fed, and what came out."""
         part, first = batch.part(start, stop), self.done
         part.ints[:, OUT_ORDER] = np.arange(first, first + len(part))
-        tell_places(self._run, orders[start:stop], first)
-        count, rows = self._run.feed_until_rows(part, 0)
+        tell_places(self.run, orders[start:stop], first)
+        count, rows = self.run.feed_until_signal(part, 0)
         rows.ints[:, OUT_ORDER] = orders[start + rows.ints[:, OUT_ORDER] - first]
         self.done, self._last = first + count, int(orders[start + count - 1])
         return start + count, rows
@@ -137,7 +150,7 @@ class _Feeding:
         """Whether any row is a signal that became an order."""
         if not len(rows):
             return False
-        found = picked(rows, self._signals)
+        found = some(rows, np.flatnonzero(self._is_signal[rows.ints[:, OUT_STREAM]]))
         return self._account.signals(list(zip(found.orders.tolist(), found.dicts(), strict=True)))
 
     def _deals(self, deals: Table) -> Iterator[Rows]:
@@ -147,7 +160,7 @@ class _Feeding:
         self._window = WINDOW
         if not self._shows_deals:
             return
-        run, order = self._run, int(deals[0]["place"]) + 1
+        run, order = self.run, int(deals[0]["place"]) + 1
         trading = self._account.trading
         columns = columns_of(run.rules.plan, deals, trading, self._account.identifiers)
         self.dealt_msc = int(deals["time_msc"].max())
@@ -163,7 +176,8 @@ class _Feeding:
 
 def reads_deals(plan: Plan) -> bool:
     """Whether rules that signal may see what becomes of it."""
-    return bool(plan.signals) and any(stream.name == DEAL_STREAM for stream in plan.sources)
+    has_deals = bool(plan.signals) and source(plan, DEAL_STREAM) is not None
+    return has_deals and is_read(plan, DEAL_STREAM)
 
 
 def columns_of(

@@ -23,16 +23,16 @@ def picked(rows: Rows, streams: Collection[str]) -> Rows:
     """The rows of some streams."""
     wanted = [number for number, name in rows.decoder.names.items() if name in streams]
     at = np.flatnonzero(np.isin(rows.ints[:, OUT_STREAM], wanted))
-    return _at(rows, at)
+    return some(rows, at)
 
 
 def stretches(rows: Rows) -> Iterator[Rows]:
     """The same rows, a few at a time: decoded rows take ten times the memory."""
     for at in range(0, len(rows), DECODED_MAX):
-        yield _at(rows, slice(at, at + DECODED_MAX))
+        yield some(rows, slice(at, at + DECODED_MAX))
 
 
-def _at(rows: Rows, places: Ints | slice) -> Rows:
+def some(rows: Rows, places: Ints | slice) -> Rows:
     """Some of the rows."""
     raw = OutputRows(rows.ints[places], rows.floats[places], rows.lists)
     return Rows(rows.decoder, raw, rows.objects)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -19,6 +20,8 @@ from cep.inputs.types import ARROW
 from cep.plan.nodes import Plan, Stream
 
 COMMON = ("ingest", "time_msc")
+GROUP_ROWS = 1 << 16
+"""A row group has so many rows, or one call's more."""
 _LIST = pa.list_(pa.int64())
 
 
@@ -100,12 +103,17 @@ class Collected:
 
 
 class Tables:
-    """Writes `DIRECTORY/STREAM.parquet` for some streams, a row group a call of `take`."""
+    """Writes `DIRECTORY/STREAM.parquet` for some streams.
+
+    Rows may come one by one: they are gathered, as a row group costs as much as thousands of rows.
+    """
 
     def __init__(self, directory: Path, plan: Plan, streams: Iterable[str]) -> None:
         self.directory = directory
         self._schemas = schemas(plan, streams)
         self._writers: dict[str, pq.ParquetWriter] = {}
+        self._waiting: dict[str, list[pa.Table]] = {name: [] for name in self._schemas}
+        self._rows: Counter[str] = Counter()
 
     def __enter__(self) -> Tables:
         self.directory.mkdir(parents=True, exist_ok=True)
@@ -121,6 +129,7 @@ class Tables:
     ) -> None:  # fmt: skip
         for name, writer in self._writers.items():
             if error is None:
+                self._write(name)
                 with named(file_of(self.directory, name)):
                     writer.close()
             else:
@@ -130,8 +139,19 @@ class Tables:
     def take(self, rows: Rows) -> None:
         """Append rows to the tables of their streams. BacktestError when they cannot be written."""
         for name, table in by_stream(rows, self._schemas):
-            with named(file_of(self.directory, name)):
-                self._writers[name].write_table(table)
+            self._waiting[name].append(table)
+            self._rows[name] += table.num_rows
+            if self._rows[name] >= GROUP_ROWS:
+                self._write(name)
+
+    def _write(self, name: str) -> None:
+        """Write what waits of a stream as one row group."""
+        if not self._rows.pop(name, 0):
+            return
+        table = pa.concat_tables(self._waiting[name]).combine_chunks()
+        self._waiting[name].clear()
+        with named(file_of(self.directory, name)):
+            self._writers[name].write_table(table, row_group_size=table.num_rows)
 
 
 def write_table(path: Path, table: pa.Table) -> None:

@@ -255,18 +255,18 @@ class Run:
         self._mark(rows.ints, told)
         return self._feed_assigned(rows)
 
-    def feed_until_rows(self, rows: InputRows, start: int) -> tuple[int, Rows]:
-        """Feed encoded rows, as `feed` takes them, from one on, up to the first that leads to any
-        output: how many of all are done then, and that output.
+    def feed_until_signal(self, rows: InputRows, start: int) -> tuple[int, Rows]:
+        """Feed encoded rows, as `feed` takes them, from one on, at most up to the first that leads
+        to a signal among what is put out: how many of all are done then, and their output.
         """
-        if not isinstance(self.runner, MachineRun):  # others have no way to stop but to end
+        if not isinstance(self.runner, MachineRun):  # others can only stop where they end
             made = self._nothing
             while start < len(rows) and not len(made):
                 made = self.feed(rows.part(start, start + 1))
                 start += 1
             return start, made
         taken: list[OutputRows] = []
-        done = self.runner.feed_until_rows(rows, start, taken)
+        done = self.runner.feed_until_signal(rows, start, taken)
         if done > start:
             self._assign_keys(rows.ints[start:done])
             self.next_order = int(rows.ints[done - 1, OUT_ORDER]) + 1

@@ -19,11 +19,13 @@ from cep.account.account_file import AccountFile, SymbolPart
 from cep.account.market import Market
 from cep.archive import Archive
 from cep.backtest.account import Account
+from cep.backtest.asked import Options, asked
 from cep.backtest.dealt import comment, dealt
+from cep.backtest.gathered import gathered
 from cep.backtest.orders import orders
 from cep.backtest.points import Point
 from cep.backtest.records import read
-from cep.backtest.results import Results
+from cep.backtest.results import Results, some
 from cep.backtest.selection import Selection, select
 from cep.backtest.sequential import sequential
 from cep.backtest.simulate import account_of, outcome_of, simulate, tick_selection
@@ -78,9 +80,9 @@ def one_by_one(
 
     steps = read(selection.without(DEAL_STREAM), rules.plan)
     ticks = (tick for step in steps for tick in step[TICK_STREAM].to_pylist())
-    for ingest, some in groupby(ticks, itemgetter("ingest")):
+    for ingest, together in groupby(ticks, itemgetter("ingest")):
         deals = []  # which come behind all ticks that share a place
-        for tick in some:
+        for tick in together:
             shown = {**tick, "volume": tick["volume_real"]}
             took(run.push_row(TICK_STREAM, tick["time_msc"], shown), 2 * ingest)
             deals += pushed(account, tick["symbol"], 2 * ingest, tick)
@@ -228,3 +230,48 @@ def test_no_order_is_beyond_a_limit(tmp_path: Path) -> None:
     lost = traded(loss_per_day=1e-9)
     assert 0 < len(lost.trading.orders) < len(free.trading.orders) / 4
     assert lost.refused["limit loss_per_day"] > 3
+
+
+def test_rules_stop_where_they_signal_and_not_where_they_put_out_rows() -> None:
+    """Each tick leads to a row here: going on from each would cost a hundred times the rules."""
+    text = TICK + "from Tick select symbol, bid insert into Bids;"
+    plan = compile_rules(text + "define signal Buy on Bids[bid > 2.0] buy;")
+    program = Compiled(plan, jit=False).as_program("sorted")
+    assert program is not None
+    run = program.begun(mode="sorted")
+    bids = np.array([1.0, 1.1, 2.1, 1.2, 1.3, 2.2, 1.4])
+    columns = {
+        name: ["EURUSD"] * 7 if name == "symbol" else np.zeros(7, np.int64)
+        for name in plan.stream(TICK_STREAM).schema.names
+    }
+    columns["bid"] = bids
+    batch = run.encoder.encode(TICK_STREAM, columns, np.arange(7), np.arange(7))
+    stops, start = [], 0
+    while start < len(batch):
+        start, rows = run.feed_until_signal(batch, start)
+        stops.append((start, [row["stream"] for row in rows.dicts()]))
+    assert stops == [(3, [*["Bids"] * 3, "Buy"]), (6, [*["Bids"] * 3, "Buy"]), (7, ["Bids"])]
+
+
+@pytest.mark.parametrize("size", [1, 5, 1 << 13])
+def test_pieces_are_gathered_in_their_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    archive = imported(tmp_path, rows=200)
+    plan = compile_rules(FED_BACK)
+    run = Compiled(plan, jit=False).begun(mode="sorted")
+    pieces = list(sequential(Compiled(plan, jit=False), select(archive, plan)))
+    small = [some(rows, slice(n, n + 1)) for rows in pieces for n in range(len(rows))]
+    monkeypatch.setattr("cep.backtest.gathered.GATHERED_ROWS", size)
+    found = list(gathered(iter([*small, *pieces]), run.masks))
+    expected = [line for rows in [*pieces, *pieces] for line in rows.json_lines()]
+    assert [line for rows in found for line in rows.json_lines()] == expected
+    assert len(expected) > 400 and len(found) <= -(-len(expected) // size)
+
+
+def test_fills_that_nobody_reads_are_not_waited_for(tmp_path: Path) -> None:
+    archive = imported(tmp_path, rows=50)
+    own = "define signal Buy on Tick[bid < 0.0] buy;"
+    unread, read_ = TICK + DEAL + own, TICK + DEAL + own + "from Deal select lots insert into Lots;"
+    assert not asked((unread, "a.cep"), archive.directory, Options()).has_account
+    assert asked((read_, "a.cep"), archive.directory, Options()).has_account

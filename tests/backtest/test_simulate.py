@@ -25,6 +25,8 @@ from cep.backtest.simulate import Outcome, simulate, tick_selection
 from cep.backtest.tables import Collected, Tables, write_table
 from cep.backtest.trades import Trade
 from cep.engine.native import Compiled
+from cep.engine.output_rows import OutputRows
+from cep.engine.rows import Rows
 from cep.plan import compile_rules
 from cep.report import MarkerKind, render
 from tests.backtest.archives import recorded
@@ -128,6 +130,16 @@ def test_tables_hold_the_rows(archive: Archive, results: Results, tmp_path: Path
         assert table.drop_columns("ingest").to_pylist() == plain
     ingest = pq.read_table(tmp_path / "run" / "Fade.parquet")["ingest"].to_pylist()
     assert ingest == [place >> 1 for place, row in results.signals if row["stream"] == "Fade"]
+
+
+def test_a_row_group_is_no_single_row(archive: Archive, tmp_path: Path) -> None:
+    with Tables(tmp_path, PLAN, ["Band"]) as tables:
+        for rows in sequential(Compiled(PLAN), select(archive, PLAN)):
+            for place in range(len(rows)):
+                raw = OutputRows(rows.ints[[place]], rows.floats[[place]], rows.lists)
+                tables.take(Rows(rows.decoder, raw))
+    metadata = pq.read_metadata(tmp_path / "Band.parquet")
+    assert metadata.num_rows > 100 and metadata.num_row_groups == 1
 
 
 def test_what_the_account_did_as_tables(archive: Archive, made: list[Order]) -> None:

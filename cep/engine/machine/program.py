@@ -39,6 +39,7 @@ from cep.engine.machine.kernels.steps import BARS, ENTER, INSERT, PROJECT, STREA
 from cep.engine.machine.kernels.streams import (
     ENTER_CONDITION,
     INSERT_ENTRY,
+    IS_SIGNAL,
     MADE_ELSEWHERE,
     NEVER_IS_LATE,
     STREAM_OUT,
@@ -398,6 +399,8 @@ class Builder:
         if self.plan.stream(name).elsewhere is not None:
             what |= MADE_ELSEWHERE
             self._words[PROGRAM_ELSEWHERE] = 1
+        if any(signal.name == name for signal in self.plan.signals):
+            what |= IS_SIGNAL
         own = (number, out, self.block(cells), *NOT_KNOWN_YET)
         node = self.node(STREAM, 0, width, width, what, at, *own)
         self.streams[name] = StreamNode(node, schema)

@@ -33,7 +33,7 @@ from cep.engine.machine.kernels.words import (
     NEVER_PAUSES,
     OUT_ROWS,
     PAUSES,
-    PAUSES_AT_ROWS,
+    PAUSES_AT_SIGNALS,
     STARTED,
     UNTIL,
     UNTIL_COMMON,
@@ -159,11 +159,11 @@ class MachineRun:
         self._work(rows, 0, len(rows))
         self._put(taken)
 
-    def feed_until_rows(self, rows: InputRows, start: int, taken: list[OutputRows]) -> int:
-        """Run over input rows from `start` on, up to the first that puts anything out; how many of
-        all are done then.
+    def feed_until_signal(self, rows: InputRows, start: int, taken: list[OutputRows]) -> int:
+        """Run over input rows from `start` on, up to the first that leads to a signal which is put
+        out; how many of all are done then.
         """
-        self.memory.i[0, PAUSES] = PAUSES_AT_ROWS
+        self.memory.i[0, PAUSES] = PAUSES_AT_SIGNALS
         try:
             done = self._work(rows, start, len(rows))
         finally:

@@ -50,6 +50,7 @@ from cep.engine.machine.kernels.words import (
     FAILED,
     FIRED_RANK,
     HAS_PAUSED,
+    HAS_SIGNALLED,
     HOME,
     KIND,
     LATE,
@@ -57,11 +58,9 @@ from cep.engine.machine.kernels.words import (
     NEXT,
     NEXT_RECORD,
     NOW,
-    OUT_ROWS,
     OWNER,
     PASSED,
     PAUSES,
-    PAUSES_AT_ROWS,
     PHASE,
     RANK,
     RECORD_LATE,
@@ -492,7 +491,7 @@ def run(start: int, stop: int, ints: Ints, floats: Floats, i: Ints, f: Floats, p
     for n in range(start, stop):
         if not ran_record(i, f, p, ints, floats, n):
             return n
-        if i[0, PAUSES] == PAUSES_AT_ROWS and i[0, OUT_ROWS] != 0:
+        if i[0, PAUSES] == HAS_SIGNALLED:
             i[0, PAUSES] = HAS_PAUSED
             return n + 1
     return stop

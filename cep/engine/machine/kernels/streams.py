@@ -17,6 +17,7 @@ from cep.engine.machine.kernels.words import (
     EVALUATION,
     FAILED,
     FIRED_RANK,
+    HAS_SIGNALLED,
     HOME,
     KIND,
     NEXT,
@@ -24,9 +25,12 @@ from cep.engine.machine.kernels.words import (
     OUT,
     OUT_ROWS,
     OUT_SIZE,
+    PAUSES,
+    PAUSES_AT_SIGNALS,
     PHASE,
     PLACE,
     RESET,
+    STATE,
     TIME,
     TIME_PASSES,
     TIMER,
@@ -55,15 +59,15 @@ from cep.engine.machine.kernels.work import (
 )
 
 # A stream (in the place of its state, as bits: whether its records are never late, whether its rows
-# are made elsewhere of records; of its rank: the word of its declared key): its number, how wide
-# the rows are that are put out (0: none are), where the columns of its attributes stand, how many
-# readers it has, where these stand, whether `quiet` looks at its records first, by the one clock
-# the way in of the only query that reads it, else 0, and the table of its readers by what they ask
-# for, or 0.
+# are made elsewhere of records, whether they are signals; of its rank: the word of its declared
+# key): its number, how wide the rows are that are put out (0: none are), where the columns of its
+# attributes stand, how many readers it has, where these stand, whether `quiet` looks at its records
+# first, by the one clock the way in of the only query that reads it, else 0, and the table of its
+# readers by what they ask for, or 0.
 (STREAM_ID, STREAM_OUT, STREAM_CELLS, STREAM_READERS, STREAM_LIST, STREAM_QUIET,
  STREAM_ENTRY, STREAM_INDEX) = range(ARGUMENTS, ARGUMENTS + 8)  # fmt: skip
 STREAM_WORDS = 8
-NEVER_IS_LATE, MADE_ELSEWHERE = 1, 2
+NEVER_IS_LATE, MADE_ELSEWHERE, IS_SIGNAL = 1, 2, 4
 # The way in: a condition or 0, how many words of the row are taken.
 ENTER_CONDITION, ENTER_WORDS = ARGUMENTS, ARGUMENTS + 1
 # A condition; an expression that Python computes.
@@ -118,6 +122,8 @@ def row_put_out(i: Ints, p: Ints, node: int, row: int) -> None:
     i[0, at + OUT_CLOCK] = cause_of(i)
     for value in range(p[node + WIDTH] - VALUES):
         i[0, at + p[cells + value]] = i[0, row + VALUES + value]
+    if p[node + STATE] & IS_SIGNAL and i[0, PAUSES] == PAUSES_AT_SIGNALS:
+        i[0, PAUSES] = HAS_SIGNALLED
 
 
 @inner

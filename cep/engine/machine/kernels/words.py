@@ -111,8 +111,9 @@ OWNER = 283
 """Where the blocks are linked of the home that is at work, if it may be forgotten; 0: if not. See
 `memory`."""
 PAUSES = 284
-"""Whether the run stops behind a record that puts something out, and whether it has: these."""
-NEVER_PAUSES, PAUSES_AT_ROWS, HAS_PAUSED = 0, 1, 2
+"""Whether the run stops behind a record that puts out a signal, whether this record has, and
+whether the run has stopped: these."""
+NEVER_PAUSES, PAUSES_AT_SIGNALS, HAS_SIGNALLED, HAS_PAUSED = 0, 1, 2, 3
 FIRED_RANK = 285
 """The place in the file of what fired last: see `streams`."""
 HEADER = 286
