@@ -15,7 +15,7 @@ from cep.cli.check import warn
 from cep.cli.ending import ended_by_signals
 from cep.cli.errors import UserError, extra
 from cep.cli.functions import FUNCTIONS
-from cep.cli.masters import AUTO, CONF, NO_SPARK, chosen, given_settings
+from cep.cli.masters import AUTO, CONF, NO_SPARK, given_settings
 from cep.cli.output import output
 from cep.cli.parameters import PARAMETERS
 from cep.cli.paths import FILE, FOLDER
@@ -24,6 +24,7 @@ from cep.cli.rules import RULES, read_rules
 from cep.cli.summary import note, tell_dropped
 from cep.cli.text import counted, right_aligned, say
 from cep.report.tables import time_text
+from mt5bridge.clock import monotonic_ns
 from mt5bridge.escapes import one_line
 
 if TYPE_CHECKING:
@@ -38,13 +39,18 @@ class Wishes:
     """What the command line asks for besides the backtest: where it runs, and what it writes."""
 
     master: str
-    jobs: int
+    jobs: int | None
     kept: Path | None
     settings: dict[str, str]
     work: Path | None
     out: Path | None
     run: Path | None
     report: Path | None
+
+    @property
+    def is_on_spark(self) -> bool:
+        """Whether a master was named."""
+        return self.master not in (AUTO, NO_SPARK)
 
 
 @click.command()
@@ -54,12 +60,14 @@ class Wishes:
 @RECORDS
 @click.option(
     "--master", default=AUTO, show_default=True,
-    help="Spark master, such as local[*]; none: in this process; auto: what is faster here.",
+    help="Spark master, such as local[*]; none: in this process; auto: in as many processes of "
+    "this machine as is faster.",
 )  # fmt: skip
 @CONF
 @click.option(
-    "--jobs", type=click.IntRange(min=1), default=1, show_default=True,
-    help="How many processes of this machine run the rules, without Spark.",
+    "--jobs", type=click.IntRange(min=1),
+    help="How many processes of this machine run the rules, without Spark (default: as --master "
+    "says).",
 )  # fmt: skip
 @click.option(
     "--kept", type=FOLDER,
@@ -81,7 +89,7 @@ def command(
     parameters: dict[str, str],
     folder: Path,
     master: str,
-    jobs: int,
+    jobs: int | None,
     kept: Path | None,
     settings: tuple[str, ...],
     work: Path | None,
@@ -92,18 +100,15 @@ def command(
 ) -> None:
     """Run RULES over an archive, fill their signals, and show what came of it.
 
-    On Spark or in this process, whichever is faster here, or as --master says."""
+    In one process of this machine or several, whichever is faster, or on Spark, as --master says.
+    """
     # Imported here: Numba and Arrow cost a second that `--help` need not wait.
     from cep.backtest.asked import asked
     from cep.backtest.run_folder import RunFolder
     from cep.backtest.work import Work
 
-    shares = jobs > 1 or kept is not None
-    if shares and master not in (AUTO, NO_SPARK):
-        what = f"--jobs {jobs}" if jobs > 1 else "--kept"
-        raise UserError(f"{what}: Spark has tasks of its own", f"leave out {what} or --master")
-    where = NO_SPARK if shares else master
-    wishes = Wishes(where, jobs, kept, given_settings(settings), work, out, run_folder, report)
+    wishes = Wishes(master, jobs, kept, given_settings(settings), work, out, run_folder, report)
+    need_place(wishes)
     found = asked(read_rules(rules, parameters), folder, options_of(given))
     with ended_by_signals(), ExitStack() as stack:
         shows_rows = out is not None or run_folder is not None
@@ -116,6 +121,20 @@ def command(
                 note(f"removing what a run that was killed has left of {run_folder}")
             stack.enter_context(whole)
         run_backtest(at_work, wishes, whole)
+
+
+def need_place(wishes: Wishes) -> None:
+    """UserError for options of Spark without it, and of processes with it."""
+    named = {f"--jobs {wishes.jobs}": wishes.jobs, "--kept": wishes.kept}
+    what = [name for name, value in named.items() if value is not None]
+    if wishes.is_on_spark and what:
+        raise UserError(
+            f"{what[0]}: Spark has tasks of its own", f"leave out {what[0]} or --master"
+        )
+    theirs = {"--conf": wishes.settings or None, "--work": wishes.work}
+    what = [name for name, value in theirs.items() if value is not None]
+    if what and not wishes.is_on_spark:
+        raise UserError(f"{what[0]}: this run is not on Spark", "name its --master: local[*]")
 
 
 def run_backtest(work: Work, wishes: Wishes, folder: RunFolder | None) -> None:
@@ -156,59 +175,77 @@ def run_rules(work: Work, wishes: Wishes, folder: RunFolder | None) -> None:
 
 @contextmanager
 def running(work: Work, wishes: Wishes) -> Iterator[Iterator[Rows]]:
-    """The run's output rows, by Spark or in this process."""
-    from cep.backtest.divided import how_divided
-    from cep.backtest.parts import why_sequential
-
-    selection = work.asked.selection
-    if wishes.jobs > 1 or wishes.kept is not None:
-        with progress("backtest", selection.rows) as bar:
-            yield shared(work, wishes, bar.advance)
-        return
-    reason: str | None
-    whole = work.why_one_task if wishes.master == AUTO else ""
-    master, reason = chosen(wishes.master, selection.rows, whole)
-    if master != NO_SPARK and work.account is not None:
-        reason = work.about_account
-    elif master != NO_SPARK:
-        reason = why_sequential(
-            work.rules, lived=selection.is_lived, ends_sorted=selection.ends_sorted
-        )
-    if not reason and master != NO_SPARK:
-        note(f"on Spark {master}, {how_divided(work.rules, selection)}")
-        backtest, session = spark_parts()
-        started = session(master, settings=wishes.settings)
-        with started as spark, progress("backtest", unit="tasks") as bar:
-            yield backtest(
-                spark, work.rules, selection, work=wishes.work, advance=work.results.add_records,
-                on_task=bar.advance_to, ended=work.results.end,
-            )  # fmt: skip
+    """The run's output rows, by Spark or by processes of this machine."""
+    reason = why_not_on_spark(work) if wishes.is_on_spark else None
+    if wishes.is_on_spark and not reason:
+        with on_spark(work, wishes) as rows:
+            yield rows
         return
     if reason:
         note(f"in this process, without Spark: {reason}")
-    with progress("backtest", selection.rows) as bar:
-        yield work.in_this_process(bar.advance)
+    with progress("backtest", work.asked.selection.rows) as bar:
+        yield work.in_this_process(bar.advance) if reason else here(work, wishes, bar.advance)
 
 
-def shared(work: Work, wishes: Wishes, advance: Callable[[int], None]) -> Iterator[Rows]:
-    """The rows by several processes and with runs before, or where the rules do not allow it by
-    this one.
+def why_not_on_spark(work: Work) -> str | None:
+    """Why Spark cannot run the rules; None where it can."""
+    from cep.backtest.parts import why_sequential
+
+    if work.account is not None:
+        return work.about_account
+    selection = work.asked.selection
+    return why_sequential(work.rules, lived=selection.is_lived, ends_sorted=selection.ends_sorted)
+
+
+@contextmanager
+def on_spark(work: Work, wishes: Wishes) -> Iterator[Iterator[Rows]]:
+    """The rows by Spark."""
+    from cep.backtest.divided import how_divided
+
+    selection = work.asked.selection
+    note(f"on Spark {wishes.master}, {how_divided(work.rules, selection)}")
+    backtest, session = spark_parts()
+    started = session(wishes.master, settings=wishes.settings)
+    with started as spark, progress("backtest", unit="tasks") as bar:
+        yield backtest(
+            spark, work.rules, selection, work=wishes.work, advance=work.results.add_records,
+            on_task=bar.advance_to, ended=work.results.end,
+        )  # fmt: skip
+
+
+def here(work: Work, wishes: Wishes, advance: Callable[[int], None]) -> Iterator[Rows]:
+    """The rows by so many processes as is asked for, or is faster, and with runs before; by this
+    one where the rules do not allow it.
     """
     from cep.backtest.divided import how_divided
     from cep.backtest.processes import Sharing
 
-    jobs = wishes.jobs
+    is_one = wishes.jobs == 1 or (wishes.jobs is None and wishes.master == NO_SPARK)
+    if is_one and wishes.kept is None:
+        return work.in_this_process(advance)
     if reason := work.why_one_task:
         note(f"in this process alone: {reason}")
+        return work.in_this_process(advance)
+    jobs = wishes.jobs or (1 if wishes.kept else chosen_jobs(work))
+    if jobs == 1 and wishes.kept is None:
         return work.in_this_process(advance)
     processes = "process" if jobs == 1 else "processes"
     note(f"in {jobs} {processes}, {how_divided(work.rules, work.asked.selection)}")
     return work.in_processes(Sharing(jobs, wishes.kept, note), advance)
 
 
+def chosen_jobs(work: Work) -> int:
+    """How many processes are faster; says why."""
+    from cep.backtest.choice import chosen, cores_here
+
+    jobs, why = chosen(work.rules, work.asked.selection, cores_here(), monotonic_ns)
+    note(f"in {'this process' if jobs == 1 else f'{jobs} processes'}: {why}")
+    return jobs
+
+
 def spark_parts() -> tuple[Any, Any]:
     """The Spark half, which need not be installed."""
-    with extra("spark", "or give --master none"):
+    with extra("spark", "or leave out --master"):
         from cep.spark.backtest import backtest
         from cep.spark.session import session
     return backtest, session

@@ -13,6 +13,7 @@ from click.testing import CliRunner, Result
 
 from cep.archive import Archive, import_history
 from cep.archive.paths import decode_name
+from cep.backtest import choice
 from cep.cli import main
 from mt5bridge.history import TickBlock
 from tests.backtest.archives import DAY_MS, START_MSC, exported, recorded, walk
@@ -64,6 +65,35 @@ def test_rows_of_spark_are_those_of_replay(folder: Path) -> None:
 
 def rows_line(result: Result) -> str:
     return next(line for line in result.stdout.splitlines() if line.startswith("rows:"))
+
+
+def test_a_run_says_where_it_runs_and_why(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    result, out = fresh(folder, "--symbols", "EURUSD,^GSPC", rules="keyed", master="auto")
+    assert result.exit_code == 0, result.output
+    assert "note: in this process: several pay from 500,000 records, these are " in result.stderr
+    rows = out.read_bytes()
+    monkeypatch.setattr(choice, "ROWS_MIN", 1)
+    monkeypatch.setattr(choice, "POOL_PAYS_SECONDS", 0.0)
+    monkeypatch.setattr(choice, "cores_here", lambda: 2)
+    result, out = fresh(folder, "--symbols", "EURUSD,^GSPC", rules="keyed", master="auto")
+    assert result.exit_code == 0, result.output
+    assert "note: in 2 processes: the first records tell of about " in result.stderr
+    assert "note: in 2 processes, symbols apart, each in one piece" in result.stderr
+    assert out.read_bytes() == rows and rows
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["--conf", "spark.executor.memory=4g"], "--conf: this run is not on Spark"),
+        (["--work", "somewhere"], "--work: this run is not on Spark"),
+    ],
+)
+def test_options_of_spark_need_it(folder: Path, given: list[str], said: str) -> None:
+    for master in ("auto", "none"):
+        result = run(folder, *given, master=master)
+        assert result.exit_code == 2
+        assert said in result.stderr and "name its --master: local[*]" in result.stderr
 
 
 def test_a_run_says_why_processes_have_nothing_to_share(folder: Path) -> None:
@@ -243,7 +273,7 @@ def test_spark_that_is_not_installed_is_named(
     for name in ("pyspark", "pyspark.sql"):
         monkeypatch.setitem(sys.modules, name, None)
     result = run(folder, master="local")
-    assert result.exit_code == 2 and "or give --master none" in result.stderr
+    assert result.exit_code == 2 and "or leave out --master" in result.stderr
 
 
 TIMED = """\

@@ -12,7 +12,6 @@ from click.testing import CliRunner
 
 from cep.backtest.code import code_hash
 from cep.cli import main
-from cep.cli.masters import SPARK_PAYS_ROWS, chosen
 from cep.spark.code import packed
 from cep.spark.masters import is_here, is_local, retrying
 from cep.spark.session import _usual
@@ -42,21 +41,6 @@ def test_the_driver_is_named_where_its_machine_is_the_only_one() -> None:
     for master in ("yarn", "spark://host:7077", "k8s://https://host"):
         assert not is_here(master) and "spark.driver.host" not in _usual(master, None)
     assert is_local("local[2]") and not is_local("local-cluster[2,1,1024]")
-
-
-@pytest.mark.parametrize(
-    ("rows", "whole", "master", "told"),
-    [
-        (SPARK_PAYS_ROWS, "there is one symbol", "none", "there is one symbol"),
-        (SPARK_PAYS_ROWS - 1, "", "none", "Spark pays from 20,000,000 records"),
-        (SPARK_PAYS_ROWS, "", "local[*]", ""),
-    ],
-)
-def test_spark_is_used_where_it_pays(rows: int, whole: str, master: str, told: str) -> None:
-    """And the run says why it is not; who names a master gets it."""
-    found, why = chosen("auto", rows, whole)
-    assert found == master and why.startswith(told) and bool(why) == bool(told)
-    assert chosen("local[1]", rows, whole) == ("local[1]", "")
 
 
 @pytest.mark.parametrize("text", ["spark.executor.memory", "memory=4g", "=4g"])

@@ -1,0 +1,61 @@
+"""How many processes run a backtest that says nothing of it, and how that is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from cep.archive import Archive
+from cep.backtest import choice
+from cep.backtest.choice import Choice, beginning, chosen, estimated_seconds
+from cep.backtest.selection import Selection, select
+from cep.engine.native import Compiled
+from cep.plan import compile_rules
+from tests.backtest.archives import imported
+from tests.backtest.rules import TICK
+
+ROWS = 3 * 1500
+PLAN = compile_rules(TICK + "from Tick select symbol, bid insert into Copy;")
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Archive:
+    return imported(tmp_path_factory.mktemp("archive"))
+
+
+@pytest.fixture
+def selection(archive: Archive) -> Selection:
+    return select(archive, PLAN)
+
+
+def clock(*seconds: float) -> Iterator[int]:
+    return (round(one * 1e9) for one in seconds)
+
+
+def test_few_records_are_run_by_one_process(selection: Selection) -> None:
+    """And no clock is asked, as nothing is measured."""
+    found = chosen(Compiled(PLAN, jit=False), selection, 8, clock().__next__)
+    assert found == Choice(1, f"several pay from 500,000 records, these are {ROWS:,}")
+    assert chosen(Compiled(PLAN, jit=False), selection, 1, clock().__next__).jobs == 1
+
+
+@pytest.mark.parametrize(("spent", "jobs"), [(0.1, 1), (0.3, 4)])
+def test_work_that_is_long_is_shared(
+    selection: Selection, monkeypatch: pytest.MonkeyPatch, spent: float, jobs: int
+) -> None:
+    """0.1 s for a hundredth of the records are some 10 s of work, and a pool pays from 20 s."""
+    monkeypatch.setattr(choice, "ROWS_MIN", 1)
+    found = chosen(Compiled(PLAN, jit=False), selection, 4, clock(5.0, 5.0 + spent).__next__)
+    assert found.jobs == jobs
+    assert "s of work for one process" in found.why
+    assert ("several pay from 20 s" in found.why) is (jobs == 1)
+
+
+def test_what_is_measured_is_the_beginning(selection: Selection) -> None:
+    part = beginning(selection, 45)
+    assert part.last_ingest is not None
+    assert all(file.first_ingest <= part.last_ingest for file in part.files)
+    seconds = estimated_seconds(Compiled(PLAN, jit=False), selection, clock(0, 1).__next__)
+    assert seconds == pytest.approx(100, rel=0.1)
+    assert beginning(selection, ROWS) == selection
