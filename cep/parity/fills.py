@@ -9,11 +9,13 @@ from typing import Any
 
 from cep.backtest.simulate import Outcome
 from cep.backtest.trading import answer_text
-from mt5bridge.broker import Table
+from mt5bridge.broker import Table, codes
 from mt5bridge.orders.book import Fate
-from mt5bridge.wire import Signal
+from mt5bridge.wire import Signal, SignalStatus
 
 LOTS_NOISE = 1e-9
+CHANGE, CHANGED = "change", "done"
+"""What a pair is about that deals nothing, and what became of it if it was carried out."""
 ID_DIGITS = 16
 """Hexadecimal digits of an order's id at the beginning of a deal's comment."""
 
@@ -77,6 +79,8 @@ class Pair:
     @property
     def differs(self) -> bool:
         """In lots, price or time, or in being filled at all."""
+        if self.what == CHANGE:
+            return (self.lived.why == CHANGED) != (self.again.why == CHANGED)
         if not self.are_both:
             return bool(self.lived.lots) != bool(self.again.lots)
         has_other_lots = abs(self.lived.lots - self.again.lots) > LOTS_NOISE
@@ -86,9 +90,12 @@ class Pair:
     def text(self) -> str:
         """In one line."""
         one = self.signal
+        found = [
+            fill.why if self.what == CHANGE else fill.text for fill in (self.lived, self.again)
+        ]
         begin = (
             f"{self.terminal} {self.what} {one.id:016x} {one.name} {one.symbol}: lived "
-            f"{self.lived.text}; again {self.again.text}"
+            f"{found[0]}; again {found[1]}"
         )
         if not self.are_both:
             return begin
@@ -104,14 +111,13 @@ class Summary:
     @property
     def lines(self) -> list[str]:
         """As text."""
-        both = [pair for pair in self.pairs if pair.are_both]
-        lived = sum(bool(pair.lived.lots) for pair in self.pairs) - len(both)
-        again = sum(bool(pair.again.lots) for pair in self.pairs) - len(both)
-        none = len(self.pairs) - len(both) - lived - again
-        found = [
-            f"fills: {len(both):,} of both, {lived:,} only lived, {again:,} only again, "
-            f"{none:,} of neither"
-        ]
+        dealt = [pair for pair in self.pairs if pair.what != CHANGE]
+        changes = [pair for pair in self.pairs if pair.what == CHANGE]
+        both = [pair for pair in dealt if pair.are_both]
+        found = [_counts("fills", [(pair.lived.lots > 0, pair.again.lots > 0) for pair in dealt])]
+        if changes:
+            sides = [(one.lived.why == CHANGED, one.again.why == CHANGED) for one in changes]
+            found.append(_counts("changes", sides))
         if both:
             worse = [pair.worse_points for pair in both]
             later = [pair.later_ms for pair in both]
@@ -122,6 +128,28 @@ class Summary:
                 f"({min(later):+,} to {max(later):+,}), {round(more, 8) + 0.0:+g} lots"
             )
         return found
+
+
+def _counts(what: str, sides: Sequence[tuple[bool, bool]]) -> str:
+    """How much of it there was lived, and again."""
+    both, lived, again, none = (
+        sides.count(one) for one in ((True, True), (True, False), (False, True), (False, False))
+    )
+    return (
+        f"{what}: {both:,} of both, {lived:,} only lived, {again:,} only again, {none:,} of neither"
+    )
+
+
+def lived_change(fate: Fate) -> Fill:
+    """What a terminal has told of a change of what is held or pending."""
+    is_done = any(one.status is SignalStatus.EXECUTED for one in fate.results)
+    return Fill(why=CHANGED) if is_done else lived_fill(fate)
+
+
+def again_change(outcome: Outcome, tag: int) -> Fill:
+    """What the broker here has made of one."""
+    code = int(outcome.retcodes[tag - 1])
+    return Fill(why=CHANGED if code == codes.DONE else answer_text(code))
 
 
 def lived_fill(fate: Fate) -> Fill:

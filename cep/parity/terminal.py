@@ -26,11 +26,14 @@ from cep.live.signals import SignalError, as_signal, lots_most
 from cep.parity.causes import Causes
 from cep.parity.differences import NOTHING, Difference, differing
 from cep.parity.fills import (
+    CHANGE,
     Fill,
     Pair,
     Summary,
+    again_change,
     again_exits,
     again_fill,
+    lived_change,
     lived_exits,
     lived_fill,
 )
@@ -46,6 +49,7 @@ from cep.plan.nodes import Plan, says_of
 from mt5bridge.broker import codes
 from mt5bridge.orders import Book, Entry, read_book
 from mt5bridge.records import DealKind
+from mt5bridge.simulator.wish import wish_of
 from mt5bridge.wire import Side, Signal
 
 Advance = Callable[[int], None]
@@ -188,6 +192,10 @@ def _pairs(
         for tag, number in sorted(tags.items()):
             fate, signal = sent[number].fates.get(terminal), again.signals[number]
             if fate is None:
+                continue
+            if wish_of(signal).is_of_held:
+                changes = lived_change(fate), again_change(outcome, tag)
+                found.append(Pair(terminal, signal, CHANGE, *changes, False, 1.0))
                 continue
             point, is_buy = outcome.points.get(signal.symbol, 1.0), _is_buy(signal, outcome, tag)
             fills = lived_fill(fate), again_fill(outcome, tag)

@@ -34,6 +34,10 @@ from tests.live.service import (
 from tests.live.test_rule_files import settings_of
 
 TRADED = RULES.replace("0.10 lots for", "0.10 lots stop 15 points target 15 points for")
+TRADED += """
+define signal Lower on Turn modify stop by 0.0001 target by 0.0002 for 1000 hours;
+define signal Drop on FilledTurn cancel for 1000 hours;
+"""
 POINTS = {"A": 1e-5, "B": 1e-5}
 
 
@@ -66,7 +70,10 @@ def test_a_day_with_a_terminal_is_lived_again(tmp_path: Path) -> None:
     assert [one.text for one in found.differences] == []
     assert found.rows > 50 and found.orders > 5 and found.notes == []
     orders = [pair for pair in found.pairs if pair.what == "order"]
-    assert len(orders) == found.orders
+    changes = [pair for pair in found.pairs if pair.what == "change"]
+    assert len(orders) + len(changes) == found.orders
+    assert {one.signal.name for one in changes} == {"Lower", "Drop"}
+    assert any(one.lived.why == one.again.why == "done" for one in changes)
     assert all(pair.terminal == "demo" and pair.lived.lots == 0.1 for pair in orders if
                pair.signal.name == "Fade" and pair.lived.lots)  # fmt: skip
     both = [pair for pair in orders if pair.are_both]
@@ -79,7 +86,8 @@ def test_a_day_with_a_terminal_is_lived_again(tmp_path: Path) -> None:
     lines = result.stdout.splitlines()
     assert lines[1] == f"{found.rows:,} rows, {found.orders:,} orders, 0 differences"
     assert lines[2].startswith(f"fills: {sum(pair.are_both for pair in found.pairs):,} of both, ")
-    assert lines[3].startswith("lived against again: price ")
+    assert lines[3].startswith("changes: ")
+    assert lines[4].startswith("lived against again: price ")
     assert sorted(path.name for path in (tmp_path / "spool").iterdir()) == before
 
 
@@ -133,6 +141,18 @@ def test_fills_are_summed_up() -> None:
         "lived against again: price +1.00 points worse on the mean (+0 to +2), +5 ms later "
         "(+0 to +10), +0.1 lots",
     ]
+
+
+def test_changes_are_done_or_not() -> None:
+    done, refused = Fill(why="done"), Fill(why="rejected: no such position")
+    one = Pair("demo", signal(5), "change", done, refused, False, 1.0)
+    too = Fill(why="no such position (10036)")
+    same = Pair("demo", signal(6), "change", refused, too, False, 1.0)
+    assert one.differs and not same.differs
+    assert one.text.endswith("lived done; again rejected: no such position")
+    assert Summary([one, same]).lines[1] == (
+        "changes: 0 of both, 1 only lived, 0 only again, 1 of neither"
+    )
 
 
 def test_fills_in_parts_are_one() -> None:
