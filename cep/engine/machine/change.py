@@ -44,6 +44,7 @@ from cep.engine.machine.kernels.words import (
     FIRST_KEY,
     HEAP_AT,
     HEAP_COUNT,
+    HEAP_IS_MIXED,
     HOME,
     INDEX_AT,
     INDEX_ROOM,
@@ -315,8 +316,8 @@ class _ChangeOver:
         due[:, DUE_RANK] = self._new.words[due[:, DUE_NODE] + RANK]
         due[:, DUE_PLACE] = [self._moved.get(at, at) for at in due[:, DUE_PLACE].tolist()]
         order = np.lexsort([due[:, word] for word in (DUE_TURN, DUE_KEY, DUE_RANK, DUE_MS)])
-        i[first : first + due.size] = due[order].ravel()  # what is sorted is a heap
-        i[heap + HEAP_COUNT] = len(due)
+        i[first : first + due.size] = due[order].ravel()
+        i[heap + HEAP_COUNT], i[heap + HEAP_IS_MIXED] = len(due), 0
 
     def count(self, part: PartId, reason: object, count: int) -> None:
         """What has been dropped so far."""

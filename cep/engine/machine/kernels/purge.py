@@ -31,6 +31,8 @@ from cep.engine.machine.kernels.partitions import (
     OPENED,
 )
 from cep.engine.machine.kernels.timers import (
+    emptied,
+    heap_block,
     heap_room,
     looked_at,
     next_turn,
@@ -49,6 +51,7 @@ from cep.engine.machine.kernels.words import (
     DUE_WORDS,
     HEAP_AT,
     HEAP_COUNT,
+    HEAP_GONE,
     HEAP_ROOM,
     NODE,
     NOW,
@@ -109,6 +112,8 @@ def timers_forgotten(i: Ints, p: Ints, heap: int) -> bool:
     if kept == count:
         return False
     i[0, heap + HEAP_COUNT] = kept
+    if kept == 0:
+        emptied(i, heap)
     for number in range(1, kept):
         rises(i, heap, number)
     return True
@@ -122,8 +127,8 @@ def clock_forgets(i: Ints, p: Ints, clock: int) -> None:
     if timers_forgotten(i, p, clock) and i[0, clock + CLOCK_MOVES]:
         looked_at(i, clock)
     if i[0, clock + HEAP_COUNT] == 0 and i[0, clock + HEAP_ROOM]:
-        release_shared(i, i[0, clock + HEAP_AT], i[0, clock + HEAP_ROOM])
-        i[0, clock + HEAP_AT] = i[0, clock + HEAP_ROOM] = 0
+        release_shared(i, heap_block(i, clock), i[0, clock + HEAP_ROOM])
+        i[0, clock + HEAP_AT] = i[0, clock + HEAP_ROOM] = i[0, clock + HEAP_GONE] = 0
 
 
 @inner

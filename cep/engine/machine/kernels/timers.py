@@ -1,5 +1,9 @@
 """What is due: a binary heap by time, place in the file, number of the key, and turn. O(log n).
 
+Most timers of a program are set in the order in which they are due, as they all wait for as long.
+As long as that is so the heap stands in order: the next one goes to its end, and the first one
+leaves by the heap beginning behind it. O(1).
+
 A clock has such a heap: the header's, where there is one clock, else one of its own (`clocks`).
 """
 
@@ -20,6 +24,8 @@ from cep.engine.machine.kernels.words import (
     DUE_WORDS,
     HEAP_AT,
     HEAP_COUNT,
+    HEAP_GONE,
+    HEAP_IS_MIXED,
     HEAP_ROOM,
     KEY_NUMBER,
     TIMERS,
@@ -29,29 +35,39 @@ from cep.engine.machine.kernels.words import (
 from cep.engine.machine.kernels.work import copied
 
 
+@inline
+def heap_block(i: Ints, heap: int) -> int:
+    """Where the block of a heap begins."""
+    return i[0, heap + HEAP_AT] - i[0, heap + HEAP_GONE] * DUE_WORDS
+
+
 @inner
-def heap_grew(i: Ints, heap: int, least: int) -> bool:
-    """Move a heap to a block of at least so many words; false: there is no room."""
+def heap_grew(i: Ints, heap: int, count: int) -> bool:
+    """Make room for so many more: where others have gone, if that is half of the block, else in a
+    longer one; false: there is no room.
+    """
     used, room = i[0, heap + HEAP_COUNT] * DUE_WORDS, i[0, heap + HEAP_ROOM]
-    wider = max(2 * room, least)
-    at = shared_block(i, wider)
-    if at == 0:
-        return False
-    old = i[0, heap + HEAP_AT]
-    for word in range(used):
-        i[0, at + word] = i[0, old + word]
-    if room:
-        release_shared(i, old, room)
+    first, block = i[0, heap + HEAP_AT], heap_block(i, heap)
+    least, at = used + count * DUE_WORDS, block
+    if 2 * least > room:
+        wider = max(2 * room, least)
+        at = shared_block(i, wider)
+        if at == 0:
+            return False
+        i[0, heap + HEAP_ROOM] = wider
+    copied(i, first, at, used)
+    if at != block and room:
+        release_shared(i, block, room)
     i[0, heap + HEAP_AT] = at
-    i[0, heap + HEAP_ROOM] = wider
+    i[0, heap + HEAP_GONE] = 0
     return True
 
 
 @inline
 def heap_room(i: Ints, heap: int, count: int) -> bool:
     """Whether there is room for so many more on a heap."""
-    least = (i[0, heap + HEAP_COUNT] + count) * DUE_WORDS
-    return least <= i[0, heap + HEAP_ROOM] or heap_grew(i, heap, least)
+    least = (i[0, heap + HEAP_GONE] + i[0, heap + HEAP_COUNT] + count) * DUE_WORDS
+    return least <= i[0, heap + HEAP_ROOM] or heap_grew(i, heap, count)
 
 
 @inline
@@ -102,10 +118,20 @@ def rises(i: Ints, heap: int, number: int) -> None:
 
 @inline
 def put_last(i: Ints, heap: int) -> int:
-    """The address of one more on a heap, for which there is room; `rises` then."""
+    """The address of one more on a heap, for which there is room; `is_put` then."""
     count = i[0, heap + HEAP_COUNT]
     i[0, heap + HEAP_COUNT] = count + 1
     return i[0, heap + HEAP_AT] + count * DUE_WORDS
+
+
+@inline
+def is_put(i: Ints, heap: int, at: int) -> None:
+    """The last one goes to its place, which is the end while all stand in order."""
+    if not i[0, heap + HEAP_IS_MIXED]:
+        if i[0, heap + HEAP_COUNT] == 1 or not is_before(i, at, at - DUE_WORDS):
+            return
+        i[0, heap + HEAP_IS_MIXED] = 1
+    rises(i, heap, i[0, heap + HEAP_COUNT] - 1)
 
 
 @inner
@@ -123,7 +149,7 @@ def looked_at(i: Ints, clock: int) -> None:
         i[0, at + word] = i[0, first + word]
     i[0, at + DUE_NODE] = clock
     i[0, at + DUE_PLACE] = 0
-    rises(i, TIMERS, i[0, TIMERS + HEAP_COUNT] - 1)
+    is_put(i, TIMERS, at)
 
 
 @inner
@@ -139,14 +165,34 @@ def set_timer(i: Ints, due_ms: int, rank: int, key: int, turn: int, node: int, p
     i[0, at + DUE_TURN] = turn
     i[0, at + DUE_NODE] = node
     i[0, at + DUE_PLACE] = place
-    rises(i, clock, i[0, clock + HEAP_COUNT] - 1)
+    is_put(i, clock, at)
     if clock != TIMERS and i[0, clock + CLOCK_MOVES]:
         looked_at(i, clock)
 
 
-@inner
+@inline
 def timer_taken(i: Ints, heap: int) -> None:
-    """Take out the first of a heap.
+    """Take out the first of a heap."""
+    if i[0, heap + HEAP_IS_MIXED]:
+        sank(i, heap)
+    else:
+        i[0, heap + HEAP_AT] += DUE_WORDS
+        i[0, heap + HEAP_GONE] += 1
+        i[0, heap + HEAP_COUNT] -= 1
+    if i[0, heap + HEAP_COUNT] == 0:
+        emptied(i, heap)
+
+
+@inline
+def emptied(i: Ints, heap: int) -> None:
+    """A heap on which nothing is left stands in order, from the beginning of its block."""
+    i[0, heap + HEAP_AT] = heap_block(i, heap)
+    i[0, heap + HEAP_GONE] = i[0, heap + HEAP_IS_MIXED] = 0
+
+
+@inner
+def sank(i: Ints, heap: int) -> None:
+    """Take out the first of a heap that does not stand in order.
 
     The gap that it leaves goes down to the end, whichever of the two below it is due first, and the
     last one rises from there: it is mostly due late, so that looking for its place on the way down

@@ -28,9 +28,8 @@ WORK, WORK_SIZE, WORK_TOP = 3, 4, 5
 moves when it grows."""
 STACK, STACK_SIZE, DEPTH = 6, 7, 8
 """Frames: what is still to be done, the next on top."""
-TIMERS, TIMERS_ROOM, TIMERS_COUNT, TURN = 9, 10, 11, 12
-"""A heap of what is due, and the number of the next that is put on it. Where there are several
-clocks, each has a heap, and this one has the first of each clock that is on its way."""
+TURN = 12
+"""The number of the next that is put on a heap of what is due."""
 NOW = 13
 """Where the clock stands of what is at work; NULL before the first record."""
 TO = 14
@@ -116,7 +115,10 @@ whether the run has stopped: these."""
 NEVER_PAUSES, PAUSES_AT_SIGNALS, HAS_SIGNALLED, HAS_PAUSED = 0, 1, 2, 3
 FIRED_RANK = 285
 """The place in the file of what fired last: see `streams`."""
-HEADER = 286
+TIMERS, TIMERS_ROOM, TIMERS_COUNT = 286, 287, 288
+"""A heap of what is due. Where there are several clocks, each has a heap, and this one has the
+first of each clock that is on its way."""
+HEADER = 291
 
 # A row: its time, its kind, then its values. Inside a query more follows them; see `queries`.
 TIME, KIND, VALUES = 0, 1, 2
@@ -148,11 +150,12 @@ KEY_TAG, KEY_VALUE, KEY_NUMBER, KEY_BEFORE, KEY_COMPLETE, KEY_PASSED, KEY_CLOCKS
     0, 1, 2, 3, 4, 5, 6, 7,
 )  # fmt: skip
 
+# A heap: where its first one is, the words of its block, how many there are, how many have left in
+# front of it, whether any stands in front of one that is due earlier: see `timers`.
+HEAP_AT, HEAP_ROOM, HEAP_COUNT, HEAP_GONE, HEAP_IS_MIXED = 0, 1, 2, 3, 4
 # A clock: a heap of what is due, where it stands, where it goes and whether it is on its way, with
 # the next one that is.
-HEAP_AT, HEAP_ROOM, HEAP_COUNT, CLOCK_NOW, CLOCK_TO, CLOCK_MOVES, CLOCK_NEXT, CLOCK_WORDS = (
-    0, 1, 2, 3, 4, 5, 6, 7,
-)  # fmt: skip
+CLOCK_NOW, CLOCK_TO, CLOCK_MOVES, CLOCK_NEXT, CLOCK_WORDS = 5, 6, 7, 8, 9
 
 # Something due: when, the place in the file, the number of the key, its turn, then whose it is.
 DUE_MS, DUE_RANK, DUE_KEY, DUE_TURN, DUE_NODE, DUE_PLACE, DUE_WORDS = 0, 1, 2, 3, 4, 5, 6
