@@ -16,8 +16,9 @@ from cep.engine.machine.kernels.search import NAMED_KEY, NO_KEY, OWN_KEY
 from cep.engine.machine.kernels.slots import SLOTS
 from cep.engine.machine.kernels.steps import BIND, CHAIN, EVENT, HAND_OVER
 from cep.engine.machine.kernels.words import VALUES
+from cep.engine.machine.limits import event_limit
 from cep.engine.machine.program import Builder, names_of
-from cep.engine.machine.readers import asked
+from cep.engine.machine.readers import NOTHING_ASKED, asked
 from cep.plan.change import PartId, chained_part, operator_part
 from cep.plan.expressions import Column, Constant
 from cep.plan.nodes import (
@@ -198,18 +199,20 @@ class EventNodes:
         source = builder.streams[event.source]
         writer = builder.writer(names_of(source.schema))
         always = event.condition == Constant(True, event.condition.type)
-        condition = None if always else writer.condition(event.condition)
+        code = None if always else writer.condition(event.condition)
         key = 0 if event.key is None else VALUES + event.key.position
         node = builder.node(
             EVENT, 0, source.width, 0, 0, 0,
             engine.block, engine.numbers[event.name], builder.streams[event.name].node,
-            self._hands_over, engine.matches, key, builder.code(condition), int(event.every),
+            self._hands_over, engine.matches, key, builder.code(code), int(event.every),
         )  # fmt: skip
+        condition, schema = event.condition, len(source.schema)
+        limit, asks = event_limit(condition, schema, event.key, every=event.every), NOTHING_ASKED
         if event.key is not None and self._is_key_of_records(event, event.key):
             # of other keys it is never true, and those are known without it; where the key is not
             # what is asked for, an event has to remember that it was false
-            schema = len(source.schema)
-            builder.ask(node, asked(event.condition, schema, builder.code_of, event.key.position))
+            asks = asked(condition, schema, builder.code_of, event.key.position)
+        builder.ask(node, asks, limit)
         source.readers.append(node)
 
     def _is_key_of_records(self, event: Event, key: Column) -> bool:

@@ -57,7 +57,8 @@ from cep.engine.machine.kernels.words import (
     VALUES,
     Ints,
 )
-from cep.engine.machine.readers import Asked, index_of
+from cep.engine.machine.limits import Limit, LimitTables
+from cep.engine.machine.readers import NOTHING_ASKED, Asked, index_of
 from cep.plan.change import PartId
 from cep.plan.clocks import clocks
 from cep.plan.expressions import Expression
@@ -213,6 +214,7 @@ class Builder:
         """Nodes for which Python computes something."""
         self._calls = 0
         self._asks: dict[int, Asked] = {}
+        self._limits: dict[int, Limit] = {}
         """By node, what its condition asks of a row, and Python has no part in."""
         self._table = ClockTable(self.clocks, [one.name for one in plan.sources]) if lived else None
         self.ranks = {part: place for place, part in enumerate(self.clocks)}
@@ -280,10 +282,14 @@ class Builder:
             first, count, int(leaves), widens, 0,
         )  # fmt: skip
 
-    def ask(self, node: int, asked: Asked) -> int:
-        """A node does nothing with other rows than those that have these values; the node."""
+    def ask(self, node: int, asked: Asked = NOTHING_ASKED, limit: Limit | None = None) -> int:
+        """A node does nothing with other rows than those that have these values, or are beyond a
+        limit; the node.
+        """
         if node not in self._calling:
             self._asks[node] = asked
+            if limit is not None:
+                self._limits[node] = limit
         return node
 
     def want(self, node: int, kinds: int) -> int:
@@ -448,8 +454,10 @@ class Builder:
         alone: dict[int, int] = {}
         for stream in (*self.streams.values(), *self._inner):
             readers, entry = stream.readers, self._only_entry(stream)
-            own = (len(readers), self.block(readers), int(self._may_be_quiet(stream)), entry)
-            index = index_of(readers, self._asks, self.block)
+            listed = self.block([len(readers), *readers]) + 1
+            own = (len(readers), listed, int(self._may_be_quiet(stream)), entry)
+            tables = LimitTables(self.block, self.home.take, self._limits)
+            index = index_of(readers, self._asks, tables)
             self.patch(stream.node + STREAM_READERS, *own, index)
             if not self.word(stream.node + STREAM_OUT):
                 alone[stream.node] = entry

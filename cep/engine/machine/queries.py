@@ -20,6 +20,7 @@ from cep.engine.machine.homes import Home
 from cep.engine.machine.kernels.chunks import AS_REAL, AS_TEXT, AS_WHOLE
 from cep.engine.machine.kernels.steps import DROP, ENTER, FILTER, LAST, SLICE, SORT
 from cep.engine.machine.kernels.words import VALUES
+from cep.engine.machine.limits import limit_of
 from cep.engine.machine.matches import Matched, used_in
 from cep.engine.machine.partitions import PartitionNode
 from cep.engine.machine.program import Builder, StreamNode, names_of, widened
@@ -195,7 +196,9 @@ def lower_input(
     found: dict[int, int] = {}
     for one in conditions:
         found |= asked(one, len(stream.schema), builder.code_of)
-    return builder.ask(node, found), window
+    limits = (limit_of(one, len(stream.schema)) for one in conditions)
+    limit = next((one for one in limits if one is not None), None)
+    return builder.ask(node, found, limit), window
 
 
 def is_plain(handler: Filter | StreamFunction, number: int) -> bool:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 
 from cep.engine.jit import plain
 from cep.engine.machine.kernels.readers import BUCKET_WORDS, INDEX_BUCKETS, bucket_of
-from cep.engine.machine.kernels.words import VALUES
+from cep.engine.machine.kernels.words import TIME, VALUES
+from cep.engine.machine.limits import LimitTables
 from cep.plan.expressions import Column, Comparison, Constant, Expression
 from cep.plan.rewrite.conjunctions import conjuncts
 from cep.plan.types import Type
@@ -49,32 +50,40 @@ def _word(type_: Type, constant: Constant, code_of: Callable[[str], int]) -> int
     return int(constant.value) if is_whole and isinstance(constant.value, int) else None
 
 
-def index_of(
-    readers: Sequence[int], asks: Mapping[int, Asked], block: Callable[[Iterable[int]], int]
-) -> int:
+def index_of(readers: Sequence[int], asks: Mapping[int, Asked], tables: LimitTables) -> int:
     """Write the table of `kernels.readers`, and where it is; 0 where it does not pay."""
     words = Counter(chain.from_iterable(asks.get(reader, NOTHING_ASKED) for reader in readers))
     word, count = max(words.items(), key=lambda pair: pair[1], default=(0, 0))
-    if count < READERS_MIN:
-        return 0
     values = [asks.get(reader, NOTHING_ASKED).get(word) for reader in readers]
     distinct = dict.fromkeys(value for value in values if value is not None)
-    if len(distinct) * (len(readers) - count + 1) + count > LISTED_MAX:
-        return 0
+    words_listed = len(distinct) * (len(readers) - count + 1) + count
+    if count < READERS_MIN or words_listed > LISTED_MAX:
+        return _by_limits(readers, tables)
+    asking = {reader for reader, value in zip(readers, values, strict=True) if value is not None}
     others = [place for place, value in enumerate(values) if value is None]
     places: dict[int, list[int]] = defaultdict(list)
     for place, value in enumerate(values):
         if value is not None:
             places[value].append(place)
 
-    def listed(found: list[int]) -> int:
-        return block([len(found), *(readers[place] for place in found)])
+    def listed(found: list[int]) -> int:  # an event that asks for a value asks for that of its key
+        return tables.listed([readers[place] for place in found], asking.__contains__)
 
-    buckets = _buckets({value: listed(sorted(places[value] + others)) for value in distinct})
-    mask = len(buckets) // BUCKET_WORDS - 1
-    head = [word, mask, listed(others)]
+    lists = {value: listed(sorted(places[value] + others)) for value in distinct}
+    return _written(word, listed(others), _buckets(lists), tables)
+
+
+def _by_limits(readers: Sequence[int], tables: LimitTables) -> int:
+    """The same where no value is asked for: all rows have one list, if that is a table."""
+    if not tables.pays(readers):
+        return 0
+    return _written(TIME, tables.listed(readers, lambda _: True), [0] * BUCKET_WORDS, tables)
+
+
+def _written(word: int, others: int, buckets: Sequence[int], tables: LimitTables) -> int:
+    head = [word, len(buckets) // BUCKET_WORDS - 1, others, tables.age]
     assert len(head) == INDEX_BUCKETS
-    return block(head + buckets)
+    return tables.block([*head, *buckets])
 
 
 def _buckets(lists: Mapping[int, int]) -> list[int]:

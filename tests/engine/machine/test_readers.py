@@ -14,6 +14,7 @@ from cep.engine.machine.kernels import readers as kernels
 from cep.engine.machine.kernels.steps import STREAM
 from cep.engine.machine.kernels.streams import STREAM_INDEX
 from cep.engine.machine.kernels.words import OP
+from cep.engine.machine.limits import LimitTables
 from cep.engine.machine.readers import READERS_MIN, index_of
 from cep.engine.native import Compiled
 from cep.plan import compile_rules
@@ -151,7 +152,7 @@ def test_the_table_leads_to_those_who_ask_for_the_value(
         for reader, value in zip(readers, wanted, strict=True)
         if value is not None
     }
-    index = index_of(readers, asks, block)
+    index = index_of(readers, asks, LimitTables(block, lambda count: 0, {}))
     assert bool(index) == (len(asks) >= READERS_MIN)
     for value in {*(one for one in wanted if one is not None), *others} if index else ():
         row = np.array([[0] * 8 + [value]], np.int64)

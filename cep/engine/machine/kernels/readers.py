@@ -12,8 +12,9 @@ from cep.engine.machine.jit import inline
 from cep.engine.machine.kernels.words import Ints
 
 # The table: the word of the row that is asked for, how many buckets there are less one, the list of
-# the readers that take any value, and the buckets. A list is how many readers, then these.
-INDEX_WORD, INDEX_MASK, INDEX_OTHERS, INDEX_BUCKETS = 0, 1, 2, 3
+# the readers that take any value, where the age of the stream is (0: nobody asks), and the buckets.
+# A list is how many readers, then these; or it is a table by itself: see `limits`.
+INDEX_WORD, INDEX_MASK, INDEX_OTHERS, INDEX_AGE, INDEX_BUCKETS = 0, 1, 2, 3, 4
 # A bucket: a value, and its list; 0: the bucket is free.
 BUCKET_VALUE, BUCKET_LIST, BUCKET_WORDS = 0, 1, 2
 

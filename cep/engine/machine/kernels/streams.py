@@ -6,7 +6,8 @@ from cep.engine.kernels.scalar import to_float
 from cep.engine.kernels.state import OUT_CLOCK, OUT_KEY, OUT_ORDER, OUT_STREAM, OUT_TIME
 from cep.engine.machine.jit import inline, inner
 from cep.engine.machine.kernels.evaluate import evaluate, is_true, leave_value
-from cep.engine.machine.kernels.readers import readers_of
+from cep.engine.machine.kernels.limits import LIMITED, chosen
+from cep.engine.machine.kernels.readers import INDEX_AGE, readers_of
 from cep.engine.machine.kernels.words import (
     ARGUMENTS,
     AT,
@@ -20,6 +21,8 @@ from cep.engine.machine.kernels.words import (
     HAS_SIGNALLED,
     HOME,
     KIND,
+    MADE,
+    MADE_COUNT,
     NEXT,
     NODE,
     OUT,
@@ -68,6 +71,8 @@ from cep.engine.machine.kernels.work import (
  STREAM_ENTRY, STREAM_INDEX) = range(ARGUMENTS, ARGUMENTS + 8)  # fmt: skip
 STREAM_WORDS = 8
 NEVER_IS_LATE, MADE_ELSEWHERE, IS_SIGNAL = 1, 2, 4
+NOT_CHOSEN = -1
+"""In the place of what a frame has made: whom the rows of a stream concern is not known yet."""
 # The way in: a condition or 0, how many words of the row are taken.
 ENTER_CONDITION, ENTER_WORDS = ARGUMENTS, ARGUMENTS + 1
 # A condition; an expression that Python computes.
@@ -138,26 +143,51 @@ def put_out(i: Ints, p: Ints, node: int, frame: int) -> bool:
 
 
 @inner
+def readers_chosen(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
+    """Have the frame of a stream say whom its rows concern, as what it has made: where these stand
+    above other rows, or, below 0, in the program; false: there is no room.
+    """
+    node = i[0, frame + NODE]
+    index, found = p[node + STREAM_INDEX], p[node + STREAM_LIST] - 1
+    if index and i[0, frame + COUNT] == 1:
+        found = readers_of(i, p, index, row_at(i, i[0, frame + CHUNK]))
+        if p[found] == LIMITED:
+            return chosen(i, f, p, frame, found)
+    elif index and p[index + INDEX_AGE]:  # all are asked, so nobody knows what they know
+        i[0, i[0, HOME] + p[index + INDEX_AGE]] += 1
+    i[0, frame + MADE] = NOT_CHOSEN - 1 - found
+    i[0, frame + MADE_COUNT] = p[found]
+    return True
+
+
+@inline
+def reader_of(i: Ints, p: Ints, frame: int, number: int) -> int:
+    """The reader of that number of those who were chosen."""
+    at = i[0, frame + MADE]
+    return i[0, row_at(i, at) + number] if at >= 0 else p[NOT_CHOSEN - at + number]
+
+
+@inner
 def step_stream(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
     """Put a chunk out, then hand it to one reader after the other; one row to those it concerns."""
     node = i[0, frame + NODE]
-    reader = i[0, frame + CURSOR]
+    if i[0, frame + MADE] == NOT_CHOSEN and not readers_chosen(i, f, p, frame):
+        return False
+    reader, readers = i[0, frame + CURSOR], i[0, frame + MADE_COUNT]
     if reader == 0 and p[node + STREAM_OUT] and not put_out(i, p, node, frame):
         return False
-    readers, first = p[node + STREAM_READERS], p[node + STREAM_LIST]
-    if p[node + STREAM_INDEX] and i[0, frame + COUNT] == 1:
-        first = readers_of(i, p, p[node + STREAM_INDEX], row_at(i, i[0, frame + CHUNK])) + 1
-        readers = p[first - 1]
     if readers == 0:
         pop(i, frame)
         return True
     i[0, frame + CURSOR] = max(reader, 1)  # what is put out is so once
     reader = max(reader, 1)
-    following, place = p[first + reader - 1], i[0, frame + PLACE]
+    following, place = reader_of(i, p, frame, reader - 1), i[0, frame + PLACE]
     chunk, count = i[0, frame + CHUNK], i[0, frame + COUNT]
     if reader == readers:  # the last one takes the frame's place
         i[0, frame + NODE] = following
         i[0, frame + CURSOR] = 0
+        i[0, frame + MADE] = NOT_CHOSEN
+        i[0, frame + MADE_COUNT] = 0
         return True
     if not frame_room(i, 1):
         return False
