@@ -215,10 +215,11 @@ def paced(terminal: Terminal, market: Market, rate: int, seconds: float) -> None
     each = rate * WAKE_NS // 10**9
     begin_ns = time.monotonic_ns()
     for due_ns in range(begin_ns, begin_ns + int(seconds * 1e9), WAKE_NS):
+        ticks = market.next(each)  # making them up is no terminal's work
         while time.monotonic_ns() < due_ns:
             terminal.wait(due_ns)
             terminal.send()  # answers to signals
-        terminal.take(market.next(each), due_ns)
+        terminal.take(ticks, due_ns)
         terminal.send()
 
 

@@ -102,6 +102,8 @@ class Daemon:
         self.troubles = Troubles()
         self.operations = Operations(config, self.sink, self.troubles, reread, log)
         self._unacknowledged: dict[tuple[str, StreamKey], int] = {}  # but on disk
+        self._are_rows_too_many = False
+        """Whether so many waited to be written when this turn began."""
 
     @property
     def rules(self) -> LiveRules:
@@ -232,14 +234,18 @@ class Daemon:
                 rules.look(now)
                 rules.tell_events(server)
                 self.outgoing.look(now)
-                self._announce()
+                self._end_turn()
                 watchdog.look(now)
                 self.operations.look(now)
 
-    def _announce(self) -> None:
-        """Wake who writes: behind the turn's signals, which it would take the processor from."""
+    def _end_turn(self) -> None:
+        """Wake who writes: behind the turn's signals, which it would take the processor from. And
+        look here, not for each frame, how many rows wait.
+        """
         self.spool.announce()
         self.outgoing.journal.announce()
+        most = self.config.spool.waiting_max_mib * MEBIBYTE
+        self._are_rows_too_many = self.files.waiting_bytes > most
 
     def _watchdog(self, commits: CommitThread) -> Watchdog:
         syncer = self.outgoing.syncer
@@ -303,8 +309,7 @@ class Daemon:
 
     def _has_room_for(self, batch: Batch) -> bool:
         """Whether it may be shown to the rules, and its deals to the guard."""
-        most = self.config.spool.waiting_max_mib * MEBIBYTE
-        if self.files.waiting_bytes > most:
+        if self._are_rows_too_many:
             return False
         if batch.stream != DEALS or self.paper is not None:
             return True

@@ -37,7 +37,7 @@ class RowValues:
         self._unpack = struct.Struct("=" + format_).unpack_from
         self._empty: dict[str, Any] = {"stream": stream.name, "time_msc": 0, "kind": "current"}
         self._cells = tuple(
-            (attribute.name, order.index(word), _value_of(attribute.type, strings))
+            (attribute.name, order.index(word), value_of(attribute.type, strings))
             for attribute, word in zip(attributes, words, strict=True)
         )
 
@@ -52,7 +52,7 @@ class RowValues:
         return found
 
 
-def _value_of(type_: Type, strings: Strings) -> Value | None:
+def value_of(type_: Type, strings: Strings) -> Value | None:
     """What a cell of that type means; None: it is the place of an object."""
     match type_:
         case Type.OBJECT | Type.LIST:

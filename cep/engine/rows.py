@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from cep.engine.few_rows import FEW, StreamValues
 from cep.engine.kernels.scalar import NULL
 from cep.engine.kernels.state import (
     OUT_ATTRIBUTES,
@@ -101,12 +102,27 @@ class Decoder:
         self.key_codes: list[int] = [NULL]
         self._readers: dict[int, RowValues | None] = {}
         """Of single rows, by the number of their stream."""
+        self._values: dict[int, StreamValues] = {}
 
     def dicts(self, rows: Rows) -> list[Row]:
         """The rows as `{"stream", "time_msc", "kind", ...attributes}`."""
         raw = rows.raw
         if type(raw) is SingleRow and (reader := self._reader(raw)):
             return [reader.dict(raw.row, rows.objects)]
+        return self._few(rows) if len(rows) <= FEW else self._many(rows)
+
+    def _few(self, rows: Rows) -> list[Row]:
+        found, lists, objects = [], rows.lists, rows.objects
+        for ints, floats in zip(rows.ints.tolist(), rows.floats.tolist(), strict=True):
+            values = self._values.get(ints[OUT_STREAM])
+            if values is None:
+                stream = self.streams[self.names[ints[OUT_STREAM]]]
+                values = StreamValues(stream, self.strings, self.key_codes)
+                self._values[ints[OUT_STREAM]] = values
+            found.append(values.row(ints, floats, lists, objects))
+        return found
+
+    def _many(self, rows: Rows) -> list[Row]:
         found: list[Row] = [{}] * len(rows)
         for stream, places in self._by_stream(rows):
             name, times = stream.name, rows.ints[places, OUT_TIME].tolist()

@@ -12,6 +12,7 @@ from dataclasses import fields
 from enum import IntEnum
 from functools import cache
 from itertools import groupby
+from operator import attrgetter
 from typing import Annotated, Any, Protocol, TypeAlias, get_args, get_type_hints
 
 import numpy as np
@@ -79,10 +80,12 @@ class Numbers:
     def __init__(self, names: tuple[str, ...], formats: str) -> None:
         self.names = names
         self.form = struct.Struct("<" + formats)
+        get = attrgetter(*names)
+        self._values: Callable[[Any], Any] = get if len(names) > 1 else lambda body: (get(body),)
 
     def pack(self, body: Any) -> bytes:
         try:
-            return self.form.pack(*(getattr(body, name) for name in self.names))
+            return self.form.pack(*self._values(body))
         except struct.error as error:
             place = f"{type(body).__name__}({', '.join(self.names)})"
             raise WireError(Reason.BAD_VALUE, f"{place}: {error}") from None
@@ -98,16 +101,18 @@ class Code:
         self.name = name
         self.codes = codes
         self.form = struct.Struct("<" + form)
+        self._known = {int(code): (code,) for code in codes}
 
     def pack(self, body: Any) -> bytes:
-        return self.form.pack(self.codes(getattr(body, self.name)))
+        value = getattr(body, self.name)
+        return self.form.pack(value if value.__class__ is self.codes else self.codes(value))
 
     def unpack(self, reader: Reader) -> tuple[Any, ...]:
         (number,) = reader.unpack(self.form)
-        try:
-            return (self.codes(number),)
-        except ValueError:
-            raise WireError(Reason.BAD_VALUE, f"{self.name} {number} is unknown") from None
+        found = self._known.get(number)
+        if found is None:
+            raise WireError(Reason.BAD_VALUE, f"{self.name} {number} is unknown")
+        return found
 
 
 class TextPart:
