@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -15,6 +14,8 @@ import pyarrow.parquet as pq
 from cep.archive.paths import encode_name
 from cep.backtest.errors import BacktestError
 from cep.backtest.records import ingest_of
+from cep.engine.arrow_rows import arrow_columns, places_of
+from cep.engine.kernels.state import OUT_TIME
 from cep.engine.rows import Rows
 from cep.inputs.types import ARROW
 from cep.plan.nodes import Plan, Stream
@@ -71,14 +72,13 @@ def _check_columns(plan: Plan, streams: Iterable[str]) -> None:
 
 def by_stream(rows: Rows, wanted: Mapping[str, pa.Schema]) -> Iterator[tuple[str, pa.Table]]:
     """The rows of streams that are wanted, as a table of each that has any."""
-    found: dict[str, list[Mapping[str, Any]]] = {name: [] for name in wanted}
-    ingest = ingest_of(rows.orders).tolist()
-    for number, row in zip(ingest, rows.dicts(), strict=True):
-        if row["stream"] in found:
-            found[row["stream"]].append({"ingest": number, **row})
-    for name, members in found.items():
-        if members:
-            yield name, pa.Table.from_pylist(members, schema=wanted[name])
+    for name, columns in wanted.items():
+        places = places_of(rows, name)
+        if len(places):
+            stream = rows.decoder.streams[name]
+            common = [ingest_of(rows.orders[places]), rows.ints[places, OUT_TIME]]
+            arrays = [*map(pa.array, common), *arrow_columns(rows, stream, places, columns)]
+            yield name, pa.Table.from_arrays(arrays, schema=columns)
 
 
 class Collected:

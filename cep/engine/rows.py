@@ -129,7 +129,7 @@ class Decoder:
             names = self._attributes[name]
             empty: Row = {"stream": name, "time_msc": 0, "kind": "current", **dict.fromkeys(names)}
             made = [empty.copy() for _ in times]  # which has room for all that it is given
-            columns = self._columns(stream, rows, places)
+            columns = self.columns(stream, rows, places)
             # column by column: no tuple and no second dictionary is made for each row
             for attribute, column in zip(("time_msc", *names), (times, *columns), strict=True):
                 for row, value in zip(made, column, strict=True):
@@ -154,7 +154,7 @@ class Decoder:
         """The attributes of each row."""
         found: list[tuple[Any, ...]] = [()] * len(rows)
         for stream, places in self._by_stream(rows):
-            columns = self._columns(stream, rows, places)
+            columns = self.columns(stream, rows, places)
             for place, values in zip(places.tolist(), zip(*columns, strict=True), strict=True):
                 found[place] = values
         return found
@@ -165,7 +165,8 @@ class Decoder:
         for number in set(numbers.tolist()):
             yield self.streams[self.names[number]], np.flatnonzero(numbers == number)
 
-    def _columns(self, stream: Stream, rows: Rows, places: Ints) -> list[list[Any]]:
+    def columns(self, stream: Stream, rows: Rows, places: Ints) -> list[list[Any]]:
+        """The values of each attribute of a stream's rows."""
         match stream.origin:
             case Origin.EVENT:
                 return self._event(rows, places)
