@@ -89,12 +89,12 @@ class Account:
             return []
         for name, array in ticks.items():
             self._reached[name] = self._reached.get(name, Position()).advanced(0, array)
-        order, times = merge(list(ticks.values()), self._broker.time_msc)
+        order, _ = merge(list(ticks.values()), self._broker.time_msc)
         lengths = [len(array) for array in ticks.values()]
         rows = np.repeat([self._rows[name] for name in ticks], lengths)[order]
-        bids, asks = (
-            np.concatenate([array[side] for array in ticks.values()])[order]
-            for side in ("bid", "ask")
+        times, bids, asks = (
+            np.concatenate([array[name] for array in ticks.values()])[order]
+            for name in ("time_msc", "bid", "ask")
         )
         self._broker.run(rows, np.zeros(len(rows), np.int64), times, bids, asks)
         return [*self._book(), *self._ended()]

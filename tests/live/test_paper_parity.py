@@ -50,7 +50,7 @@ define signal Back on Again buy 0.20 lots for 5 min;
 define signal Leave on Ended close for 1 hour;
 define signal Dip on Band[bid < ma - 0.00008] buy risk 0.5 percent at limit bid - 0.00003
     stop by 0.0004 target at ma for 20 sec;
-define signal Lift on Held[gain > 0.0 and side == 'buy'] modify stop by 0.0002 for 10 sec;
+define signal Lift on Held[age_ms > 500] modify stop by 0.0005 for 10 sec;
 define signal Drop on Bars[n > 1] cancel;
 define signal Other on Again buy 'A' 0.05 lots stop 60 points for 2 min;
 """
