@@ -241,7 +241,9 @@ def test_a_callback_that_orders_nonsense_is_told(tmp_path: Path) -> None:
 
 
 def test_the_guard_refuses_signals_and_says_why(tmp_path: Path) -> None:
-    settings = write_settings(tmp_path, {"risk": {"lots_per_order": 0.1, "lots_per_day": 0.35}})
+    settings = write_settings(
+        tmp_path, {"rules": {"numba": False}, "risk": {"lots_per_order": 0.1, "lots_per_day": 0.35}}
+    )
     found = terminal(walks("AB", 3_000))
     with Service(settings) as service:
         play(found, address(settings), until=service.is_settled)
