@@ -51,12 +51,19 @@ class Divided:
         """
         memory, plan = memory_of(rules, selection), rules.plan
         keys = keys_in_order(selection, plan)
-        rows = wanted.slice_rows or _slice_rows(rules, selection, wanted.tasks)
         by_days = wanted.by_days and not selection.is_lived
+        is_given = by_days or wanted.slice_rows is not None
+        usual = slice_rows_for(rules, mode_of(lived=selection.is_lived))
+        if not is_given and _symbols_suffice(selection, wanted.tasks):
+            # silences, which are looked for in all times, are nobody's business then
+            job = Job.of(rules, keys, selection, folder, usual)
+            return cls(rules, selection, keys, job, whole_symbols(job, selection))
+        share = -(-selection.rows // wanted.tasks)
+        rows = wanted.slice_rows or max(1, min(usual, share))
         job = Job.of(rules, keys, selection, folder, rows, memory.silence_ms)
         if by_days:
             job = job.cut_at(day_cuts(selection, plan, memory), selection)
-        rows_min = 0 if by_days or wanted.slice_rows else selection.rows // (2 * wanted.tasks)
+        rows_min = 0 if is_given else selection.rows // (2 * wanted.tasks)
         return cls(
             rules, selection, keys, job, tasks_by_time(job, rules, selection, memory, rows_min)
         )
@@ -79,6 +86,12 @@ def memory_of(rules: Compiled, selection: Selection) -> Memory:
     if selection.is_lived:
         return forever("of what was lived time passes as it did")
     return memory_apart(rules)
+
+
+def whole_symbols(job: Job, selection: Selection) -> list[Task]:
+    """A task for each symbol, those with the most records first."""
+    tasks = [Task.of(job, n, own) for n, own in enumerate(selection.by_symbol().values())]
+    return sorted(tasks, key=lambda task: -task.selection.rows)
 
 
 def tasks_by_time(
@@ -109,14 +122,10 @@ def grouped(tasks: Sequence[Task], groups_max: int) -> list[list[Task]]:
     return [group for _, group in ordered]
 
 
-def _slice_rows(rules: Compiled, selection: Selection, tasks: int) -> int:
-    """The usual ones, or as few records that there are so many tasks, where symbols are not enough
-    for these.
-    """
-    usual = slice_rows_for(rules, mode_of(lived=selection.is_lived))
-    share = -(-selection.rows // tasks)
+def _symbols_suffice(selection: Selection, tasks: int) -> bool:
+    """Whether so many tasks are as long as each other with no symbol cut."""
     largest = max((own.rows for own in selection.by_symbol().values()), default=0)
-    return max(1, min(usual, share)) if largest > share else usual
+    return largest <= -(-selection.rows // tasks)
 
 
 def why_whole(rules: Compiled, selection: Selection) -> str:
