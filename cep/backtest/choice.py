@@ -59,12 +59,16 @@ def estimated_seconds(
 
 
 def beginning(selection: Selection, rows: int) -> Selection:
-    """About so many of the first records."""
-    found = cuts(selection.files, max(1, rows))
+    """About so many of the first records of one symbol, the one that has most of them.
+
+    Files are read whole, so the first records of many symbols would cost as much as all of these.
+    """
+    own = max(selection.by_symbol().values(), key=lambda one: one.rows, default=selection)
+    found = cuts(own.files, max(1, rows))
     if not found:
-        return selection
-    files = tuple(file for file in selection.files if file.first_ingest < found[0])
-    return msgspec.structs.replace(selection.until(found[0] - 1), files=files)
+        return own
+    files = tuple(file for file in own.files if file.first_ingest < found[0])
+    return msgspec.structs.replace(own.until(found[0] - 1), files=files)
 
 
 def cores_here() -> int:
