@@ -55,7 +55,7 @@ class MortalJournal(OrderJournal):
         return number
 
     def sync(self) -> None:
-        if self.last > self.durable:
+        if self.has_more:
             super().sync()
             self._life.effect()
 

@@ -62,6 +62,11 @@ class Order:
         return self.side in ("buy", "sell")
 
     @property
+    def changes(self) -> bool:
+        """Whether it deals nothing: it is about what is held, or pending."""
+        return self.side in ("modify", "cancel")
+
+    @property
     def lots_wanted(self) -> float:
         """What it trades; 0 closes all, or what the risk allows."""
         return self.lots or (LOTS_DEFAULT if self.opens and not self.risk_percent else 0.0)
@@ -69,8 +74,7 @@ class Order:
     @property
     def is_plain(self) -> bool:
         """Whether side, lots and points are all that it says, of an order that deals."""
-        changes = self.side in ("modify", "cancel")
-        return not (changes or self.kind or any(getattr(self, name) for name in _COMPUTED))
+        return not (self.changes or self.kind or any(getattr(self, name) for name in _COMPUTED))
 
     def points(self, name: str, point: float) -> float:
         """How far `stop` or `target` is, where it is said as a distance; 0: it is not."""
@@ -148,7 +152,7 @@ def _check(order: Order) -> None:
 
 def _check_change(order: Order) -> None:
     """UnusableError where one of the sides that deal nothing says too much or too little."""
-    if order.side not in ("modify", "cancel"):
+    if not order.changes:
         return
     levels = [one for one in _LEVEL_NAMES if getattr(order, one)]
     if order.lots or order.kind or order.price or order.risk_percent:

@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from cep.backtest.account import Account
 from cep.backtest.gathered import gathered
 from cep.backtest.records import Moment, lived
-from cep.backtest.results import some
+from cep.backtest.results import picked
 from cep.backtest.selection import Selection
 from cep.backtest.sequential import caused_at, tell_places
 from cep.backtest.trading import Trading
 from cep.dropped import Ended, nobody
 from cep.engine.input_rows import InputRows
-from cep.engine.kernels.state import OUT_ORDER, OUT_STREAM, OUT_TIME, Ints
+from cep.engine.kernels.state import OUT_ORDER, OUT_TIME, Ints
 from cep.engine.native import Compiled, Run
 from cep.engine.rows import Rows
 from cep.market import DEAL_STREAM, Columns, deal_columns, source
@@ -88,11 +88,7 @@ class _Feeding:
         self._last = 0
         self.run, self._account = run, account
         self._window, self._shows_deals = WINDOW, shows_deals
-        signals = {signal.name for signal in run.rules.plan.signals}
-        names = run.decoder.names
-        self._is_signal = np.zeros(max(names, default=0) + 1, np.bool_)
-        """By the number of a stream."""
-        self._is_signal[[number for number, name in names.items() if name in signals]] = True
+        self._signals = frozenset(signal.name for signal in run.rules.plan.signals)
 
     def feed(self, batch: InputRows) -> Iterator[Rows]:
         """The next records, and the deals between them."""
@@ -150,7 +146,7 @@ class _Feeding:
         """Whether any row is a signal that became an order."""
         if not len(rows):
             return False
-        found = some(rows, np.flatnonzero(self._is_signal[rows.ints[:, OUT_STREAM]]))
+        found = picked(rows, self._signals)
         return self._account.signals(list(zip(found.orders.tolist(), found.dicts(), strict=True)))
 
     def _deals(self, deals: Table) -> Iterator[Rows]:

@@ -6,10 +6,10 @@ Spark (`cep.spark.backtest`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from cep.backtest.by_time import ALL, Periods, memory_apart
+from cep.backtest.by_time import ALL, Period, Periods, memory_apart
 from cep.backtest.kept import day_cuts
 from cep.backtest.parts import Job, PartRow, Task, merged_rows, slice_rows_for, why_sequential
 from cep.backtest.records import keys_in_order
@@ -57,7 +57,7 @@ class Divided:
         if not is_given and _symbols_suffice(selection, wanted.tasks):
             # silences, which are looked for in all times, are nobody's business then
             job = Job.of(rules, keys, selection, folder, usual)
-            return cls(rules, selection, keys, job, whole_symbols(job, selection))
+            return cls(rules, selection, keys, job, _tasks(job, selection, lambda _: [ALL]))
         share = -(-selection.rows // wanted.tasks)
         rows = wanted.slice_rows or max(1, min(usual, share))
         job = Job.of(rules, keys, selection, folder, rows, memory.silence_ms)
@@ -88,12 +88,6 @@ def memory_of(rules: Compiled, selection: Selection) -> Memory:
     return memory_apart(rules)
 
 
-def whole_symbols(job: Job, selection: Selection) -> list[Task]:
-    """A task for each symbol, those with the most records first."""
-    tasks = [Task.of(job, n, own) for n, own in enumerate(selection.by_symbol().values())]
-    return sorted(tasks, key=lambda task: -task.selection.rows)
-
-
 def tasks_by_time(
     job: Job, rules: Compiled, selection: Selection, memory: Memory, rows_min: int = 0
 ) -> list[Task]:
@@ -101,12 +95,23 @@ def tasks_by_time(
 
     With `rows_min` periods are no shorter than that, and many times as long as their warm-up.
     """
-    todo: list[Task] = []
-    for place, own in enumerate(selection.by_symbol().values()):
-        periods = [ALL]
-        if job.mode == "sorted":
-            periods = Periods(own, rules.plan, memory).at(job.cuts, rows_min)
-        todo += [Task.of(job, place, own, period) for period in periods]
+
+    def periods_of(own: Selection) -> list[Period]:
+        if job.mode != "sorted":
+            return [ALL]
+        return Periods(own, rules.plan, memory).at(job.cuts, rows_min)
+
+    return _tasks(job, selection, periods_of)
+
+
+def _tasks(
+    job: Job, selection: Selection, periods_of: Callable[[Selection], list[Period]]
+) -> list[Task]:
+    todo = [
+        Task.of(job, place, own, period)
+        for place, own in enumerate(selection.by_symbol().values())
+        for period in periods_of(own)
+    ]
     return sorted(todo, key=lambda task: -task.selection.rows)
 
 

@@ -39,7 +39,7 @@ class Judge:
         found = self._guard.refusal(signal, 1, [OWNER], now_msc)
         if found is None:
             self._guard.sent(signal, [TERMINAL], now_msc)
-            if order.side not in ("modify", "cancel"):  # these deal nothing
+            if not order.changes:
                 self._working[tag] = signal
         return found
 

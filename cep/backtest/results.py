@@ -21,9 +21,7 @@ KEPT_MAX = 2000
 
 def picked(rows: Rows, streams: Collection[str]) -> Rows:
     """The rows of some streams."""
-    wanted = [number for number, name in rows.decoder.names.items() if name in streams]
-    at = np.flatnonzero(np.isin(rows.ints[:, OUT_STREAM], wanted))
-    return some(rows, at)
+    return some(rows, rows.places(streams))
 
 
 def stretches(rows: Rows) -> Iterator[Rows]:

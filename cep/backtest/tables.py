@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from cep.archive.paths import encode_name
 from cep.backtest.errors import BacktestError
 from cep.backtest.records import ingest_of
-from cep.engine.arrow_rows import arrow_columns, places_of
+from cep.engine.arrow_rows import arrow_columns
 from cep.engine.kernels.state import OUT_TIME
 from cep.engine.rows import Rows
 from cep.inputs.types import ARROW
@@ -73,7 +73,7 @@ def _check_columns(plan: Plan, streams: Iterable[str]) -> None:
 def by_stream(rows: Rows, wanted: Mapping[str, pa.Schema]) -> Iterator[tuple[str, pa.Table]]:
     """The rows of streams that are wanted, as a table of each that has any."""
     for name, columns in wanted.items():
-        places = places_of(rows, name)
+        places = rows.places({name})
         if len(places):
             stream = rows.decoder.streams[name]
             common = [ingest_of(rows.orders[places]), rows.ints[places, OUT_TIME]]
@@ -148,10 +148,10 @@ class Tables:
         """Write what waits of a stream as one row group."""
         if not self._rows.pop(name, 0):
             return
-        table = pa.concat_tables(self._waiting[name]).combine_chunks()
+        table = pa.concat_tables(self._waiting[name])
         self._waiting[name].clear()
         with named(file_of(self.directory, name)):
-            self._writers[name].write_table(table, row_group_size=table.num_rows)
+            self._writers[name].write_table(table)
 
 
 def write_table(path: Path, table: pa.Table) -> None:

@@ -12,17 +12,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from cep.engine.kernels.scalar import NULL
-from cep.engine.kernels.state import OUT_ATTRIBUTES, OUT_KEY, OUT_STREAM, Ints
+from cep.engine.kernels.state import OUT_ATTRIBUTES, OUT_KEY, Ints
 from cep.engine.layout import attribute_cells, is_float
 from cep.engine.rows import Decoder, Rows
 from cep.plan.nodes import Origin, Stream
 from cep.plan.types import Type
-
-
-def places_of(rows: Rows, stream: str) -> Ints:
-    """Where the rows of a stream stand."""
-    numbers = [number for number, name in rows.decoder.names.items() if name == stream]
-    return np.flatnonzero(np.isin(rows.ints[:, OUT_STREAM], numbers))
 
 
 def arrow_columns(rows: Rows, stream: Stream, places: Ints, schema: pa.Schema) -> list[pa.Array]:

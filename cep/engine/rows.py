@@ -6,7 +6,7 @@ runs that split the work by key and merge it again give the same bytes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from math import isfinite
 from typing import Any
 
@@ -78,6 +78,10 @@ class Rows(msgspec.Struct, eq=False):
         """The rows as JSON objects, a line each, without line ends."""
         return map(encode if self.objects else encode_plain, self.dicts())
 
+    def places(self, streams: Collection[str]) -> Ints:
+        """Where the rows of some streams stand."""
+        return np.flatnonzero(self.decoder.mask(streams)[self.ints[:, OUT_STREAM]])
+
     def of(self, stream: str) -> list[Row]:
         """The rows of one stream."""
         return [row for row in self.dicts() if row["stream"] == stream]
@@ -103,6 +107,16 @@ class Decoder:
         self._readers: dict[int, RowValues | None] = {}
         """Of single rows, by the number of their stream."""
         self._values: dict[int, StreamValues] = {}
+        self._masks: dict[frozenset[str], NDArray[np.bool_]] = {}
+
+    def mask(self, streams: Collection[str]) -> NDArray[np.bool_]:
+        """By the number of a stream, whether it is one of these; found once for the same ones."""
+        wanted = frozenset(streams)
+        if wanted not in self._masks:
+            mask = np.zeros(max(self.names, default=0) + 1, np.bool_)
+            mask[[number for number, name in self.names.items() if name in wanted]] = True
+            self._masks[wanted] = mask
+        return self._masks[wanted]
 
     def dicts(self, rows: Rows) -> list[Row]:
         """The rows as `{"stream", "time_msc", "kind", ...attributes}`."""
