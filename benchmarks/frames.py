@@ -18,6 +18,7 @@ from loguru import logger
 
 from benchmarks.w1 import HERE, MARKED, SYMBOLS, Market
 from cep.engine.native import Compiled
+from cep.live.intake import Intake
 from cep.live.pipeline import Pipeline
 from cep.plan import compile_rules
 from mt5bridge import clock
@@ -43,8 +44,10 @@ class Frames:
         rules = compile_rules((HERE / "w1_rules.cep").read_text(), "w1")
         run = Compiled(rules, outputs=["Turn", "Go"], machine="always").start()  # as a daemon
         run.warm_up()
-        self._pipeline = Pipeline(self._spool, run, lambda _caused: None)
-        self._terminals = Terminals(Settings(), Sink(self._pipeline.on_batch), {})
+        self._pipeline = Pipeline(run, lambda _caused: None)
+        self._terminals = Terminals(
+            Settings(), Sink(Intake(self._spool, [self._pipeline]).on_batch), {}
+        )
         self._now = clock.now()
         symbols = [replace(simulated_symbol(name), stream=i) for i, name in enumerate(SYMBOLS, 1)]
         for frame in (simulated_hello("w1", instance=1), Symbols(tuple(symbols))):

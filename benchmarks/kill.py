@@ -42,7 +42,7 @@ from mt5bridge.credential import FILE
 from mt5bridge.records import Records
 from mt5bridge.server.status import read_status
 from mt5bridge.simulator import Account, Runner, Terminal
-from mt5bridge.spool import Spool, read
+from mt5bridge.spool import read
 from mt5bridge.spool.recovery import examine
 from tests.credentials import CREDENTIAL
 from tests.live.service import (
@@ -257,7 +257,7 @@ def found_again(settings: Path) -> set[int]:
     run = Compiled(load_plan(config), outputs=STREAMS).start()
     name = examine(config.spool.folder)[0].spool
     effects = Effects({"Fade", "Wide"}, Trading(send=True), Journal(None), None, spool=name)
-    pipeline = Pipeline(Spool(config.spool.folder), run, effects.act_again)
+    pipeline = Pipeline(run, effects.act_again)
     pipeline.catch_up(read(config.spool.folder), effects.act_again)
     return {signal.id for signal in effects.found_again}
 

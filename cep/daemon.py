@@ -20,6 +20,7 @@ from cep.archive import Archive, ArchiveError, ingest_spool
 from cep.dropped import Dropped
 from cep.live.config import Config, credential_path
 from cep.live.credentials import server_settings
+from cep.live.intake import Intake
 from cep.live.log import Log
 from cep.live.operations import Operations, Reread
 from cep.live.outgoing import Outgoing
@@ -107,7 +108,7 @@ class Daemon:
 
     @property
     def rules(self) -> LiveRules:
-        """Those of `[rules]`, whose pipeline stores what comes."""
+        """Those of `[rules]`."""
         return self.files.main
 
     @property
@@ -138,6 +139,7 @@ class Daemon:
         self._hold_state(stack)
         rules = self.files
         self.spool = self._open_spool(stack)
+        self.intake = Intake(self.spool)
         if self._is_paper:
             market = market_on(self.config.paper)
             self.paper = Paper(self.config.state.folder, self.spool, market)
@@ -146,7 +148,7 @@ class Daemon:
             self.config, rules.deliver_result, rules.ordered, self.troubles, self.paper
         )
         check_apart(self.spool, self.outgoing.desk.traders, is_paper=self._is_paper)
-        rules.open(self.spool, self.outgoing, self.sink, self.troubles)
+        rules.open(self.intake, self.outgoing, self.sink, self.troubles)
         rules.recover(stack)
         remove_oldest(self.config, self.sink.complain)
         if self.paper is not None:
@@ -154,7 +156,8 @@ class Daemon:
             self.paper.store = self._on_paper_deals
             self._paper_feed = PaperFeed(self.paper)
         state = self.config.state
-        self.timekeeper = Timekeeper(self.rules.pipeline, state.clock_every_ms, state.away_ms)
+        self.timekeeper = Timekeeper(self.intake, state.clock_every_ms, state.away_ms)
+        self.timekeeper.know(self.rules.pipeline.run.watermarks)
         be_quick()
         rules.begin(self._wake)
         try:
@@ -255,7 +258,7 @@ class Daemon:
     def _listen(self, stack: ExitStack) -> Server:
         self.sink.on_batch = self._on_batch
         self.sink.on_taken = self.files.on_taken
-        self.sink.on_gap = self.rules.pipeline.on_gap
+        self.sink.on_gap = self.intake.on_gap
         self.sink.on_watermark = self.timekeeper.on_watermark
         self.outgoing.listen(self.sink)
         streams = self.spool.recovered.streams
@@ -305,7 +308,7 @@ class Daemon:
             return self._on_ticks_for_paper(batch)
         if batch.stream == DEALS:
             self.outgoing.before_deals(batch)
-        return self.rules.pipeline.on_batch(batch)
+        return self.intake.on_batch(batch)
 
     def _has_room_for(self, batch: Batch) -> bool:
         """Whether it may be shown to the rules, and its deals to the guard."""
@@ -337,14 +340,14 @@ class Daemon:
             self.sink.count("deals_beside_paper", len(batch.records))
             return True
         session = self.server.terminals.sessions.get(batch.identity) if self.server else None
-        return self._paper_feed.take(self.rules.pipeline, batch, session.symbols if session else {})
+        return self._paper_feed.take(self.intake, batch, session.symbols if session else {})
 
     def _on_paper_deals(self, batch: Batch) -> bool:
         """Deals of the paper account, which go the way of a terminal's; False: there is no room."""
         if self.troubles.stops:
             return False
         self.outgoing.before_deals(batch)
-        return self.rules.pipeline.on_batch(batch)
+        return self.intake.on_batch(batch)
 
     def _start_archiving(self, stack: ExitStack) -> None:
         folder = self.config.archive.folder

@@ -6,13 +6,30 @@ it acts on.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 
-from cep.live.pipeline import Kept
 from cep.live.rules import LiveRules
-from mt5bridge.spool import Spool
+from mt5bridge.spool import Group, Spool
 from mt5bridge.worker import Worker
+
+
+class Kept:
+    """Keeps what is shown, for rules that are not so far yet."""
+
+    def __init__(self) -> None:
+        self.groups: list[Group] = []
+        self.heard = 0
+
+    def show(self, group: Group) -> None:
+        self.heard += 1
+        self.groups.append(group)
+
+    def flush(self) -> None:
+        """Nobody is there yet."""
+
+    def take(self, groups: Sequence[Group]) -> None:
+        self.groups.extend(groups)
 
 
 class Coming:

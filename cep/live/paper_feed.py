@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import msgspec
 
+from cep.live.intake import Intake
 from cep.live.paper import Paper
-from cep.live.pipeline import Pipeline
 from mt5bridge.server import Batch
 from mt5bridge.server.batch import StreamKey
 from mt5bridge.wire import Symbol
@@ -27,7 +27,7 @@ class PaperFeed:
         self._paper = paper
         self._next: dict[tuple[str, StreamKey], int] = {}  # of batches that were taken in part
 
-    def take(self, pipeline: Pipeline, batch: Batch, symbols: Described) -> bool:
+    def take(self, intake: Intake, batch: Batch, symbols: Described) -> bool:
         """False when there is no room: what was taken by then is not taken again."""
         key = (batch.identity, batch.stream)
         start = max(0, self._next.pop(key, 0) - batch.first)
@@ -36,20 +36,20 @@ class PaperFeed:
                 batch, first=batch.first + at, records=batch.records[at : at + 1],
                 quality=batch.quality[at : at + 1],
             )  # fmt: skip
-            if not self._store(pipeline, part, symbols):
+            if not self._store(intake, part, symbols):
                 self._next[key] = part.first
                 return False
         return True
 
-    def _store(self, pipeline: Pipeline, tick: Batch, symbols: Described) -> bool:
+    def _store(self, intake: Intake, tick: Batch, symbols: Described) -> bool:
         if not self._paper.store_deals():
             return False
-        ingest = pipeline.spool.next_ingest
-        if not pipeline.on_batch(tick):
+        ingest = intake.spool.next_ingest
+        if not intake.on_batch(tick):
             return False
         self._paper.begin(tick.stream[1], ingest, symbols)
-        pipeline.flush()
+        intake.flush()
         self._paper.take(tick)
         if self._paper.store_deals():  # else before the next tick
-            pipeline.flush()
+            intake.flush()
         return True

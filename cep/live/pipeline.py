@@ -1,8 +1,4 @@
-"""From a terminal's batch to stored records and the rules' output, in one thread.
-
-Every record gets its place in the one total order here. The spool takes it before the rules see
-it, but nobody waits for the disk: acknowledgements follow the commit, signals do not.
-"""
+"""From stored records to the output of rules, in one thread."""
 
 from __future__ import annotations
 
@@ -17,15 +13,10 @@ from cep.engine.native import Run
 from cep.engine.rows import Row, Rows
 from cep.live.feed import MarketFeed
 from cep.live.quarantine import RecordError
-from mt5bridge.records import fixed_text
-from mt5bridge.server import Batch, Gap
-from mt5bridge.spool import Group, RecordKind, Spool, gap
+from mt5bridge.spool import Group, RecordKind
 
 RECORDS_AT_ONCE = 8_192
 """So many records that wait are shown to the rules without waiting for more."""
-
-NOTE_BYTES = 256
-"""What is kept of a terminal's words about a loss; the archive's manifest has all of them."""
 
 _first_ingest = attrgetter("ingest")
 
@@ -83,56 +74,23 @@ class Ahead:
             yield found
 
 
-class Shown(Protocol):
-    """Who is shown what is stored."""
-
-    def show(self, group: Group) -> None:
-        """One group, which may wait for `flush`."""
-
-    def flush(self) -> None:
-        """All that waits."""
-
-    def take(self, groups: Sequence[Group]) -> None:
-        """These at once, behind a `flush`."""
-
-
-class Kept:
-    """Keeps what is shown, for rules that are not so far yet."""
-
-    def __init__(self) -> None:
-        self.groups: list[Group] = []
-
-    def show(self, group: Group) -> None:
-        self.groups.append(group)
-
-    def flush(self) -> None:
-        """Nobody is there yet."""
-
-    def take(self, groups: Sequence[Group]) -> None:
-        self.groups.extend(groups)
-
-
 class Pipeline:
-    """Stores batches and feeds the rules; `on_rows` gets what they cause.
+    """Feeds the rules what is stored; `on_rows` gets what they cause.
 
-    A batch is stored at once and shown to the rules by `flush`, together with those before it: a
-    call of the rules costs the same for one row as for dozens. `heard` counts the calls with ticks
-    or deals in which there was something for the rules. What one pipeline stores, the rules of the
-    `others` are shown too. With `on_failure` rules that raise are stopped, and nothing else is.
+    `heard` counts the calls with ticks or deals in which there was something for the rules. With
+    `on_failure` rules that raise are stopped, and nothing else is.
     """
 
-    def __init__(self, spool: Spool, run: Run, on_rows: OnRows) -> None:
-        self.spool = spool
+    def __init__(self, run: Run, on_rows: OnRows) -> None:
         self.run = run
         self.on_rows = on_rows
         self.feed = MarketFeed(run)
         self.heard = 0
-        self.others: Sequence[Shown] = ()
         self.newest = 0
         """The last record that `catch_up` has come to."""
         self.on_failure: Callable[[Exception], None] | None = None
         self.is_stopped = False
-        """Its rules are shown nothing any more; what is to be stored, is."""
+        """Its rules are shown nothing any more."""
         self._waiting: list[Group] = []
         self._records_waiting = 0
 
@@ -141,25 +99,6 @@ class Pipeline:
         self.flush()
         self.run = run
         self.feed = MarketFeed(run)
-
-    def on_batch(self, batch: Batch) -> bool:
-        """Store a batch for `flush`; False when the spool is full and took nothing."""
-        group = Group(
-            ingest=self.spool.next_ingest,
-            kind=RecordKind.DEALS if batch.stream[0] == "deals" else RecordKind.TICKS,
-            source=batch.identity,
-            stream=batch.stream,
-            sequence=batch.first,
-            records=batch.records,
-            utc_offset_ms=batch.utc_offset_ms,
-            quality=batch.quality,
-        )
-        if not self.spool.append(group):
-            return False
-        self.show(group)
-        for other in self.others:
-            other.show(group)
-        return True
 
     def show(self, group: Group) -> None:
         """Keep a stored group for `flush`."""
@@ -174,17 +113,6 @@ class Pipeline:
             groups, self._waiting, self._records_waiting = self._waiting, [], 0
             self.take(groups)
 
-    def on_clock(self, group: Group) -> bool:
-        """Store a clock record and let the rules see time pass; False when the spool is full."""
-        everybody: list[Shown] = [self, *self.others]
-        for one in everybody:
-            one.flush()
-        if not self.spool.append(group):
-            return False
-        for one in everybody:
-            one.take([group])
-        return True
-
     def take(self, groups: Sequence[Group]) -> None:
         """Run the rules on stored groups; rules that raise are stopped where others go on."""
         if self.is_stopped:
@@ -198,12 +126,6 @@ class Pipeline:
                 raise
             self.is_stopped = True
             self.on_failure(problem)
-
-    def on_gap(self, lost: Gap) -> bool:
-        """Store an interval that the terminal declared lost; False when the spool is full."""
-        key = (lost.identity, lost.stream)
-        note = fixed_text(f"{lost.reason.name.lower()}: {lost.text}", NOTE_BYTES).decode()
-        return self.spool.append(gap(self.spool.next_ingest, key, lost.first, lost.last, note))
 
     def catch_up(self, groups: Iterable[Group], on_rows: OnRows) -> tuple[int, int]:
         """Run the rules on records stored before; how many they were, and their newest time.

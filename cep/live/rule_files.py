@@ -19,15 +19,15 @@ from cep.callbacks import Row
 from cep.dropped import Dropped
 from cep.live.coming import Coming
 from cep.live.config import MAIN, Config
+from cep.live.intake import Intake, Shown
 from cep.live.numbering import Numbering
 from cep.live.outgoing import Outgoing
-from cep.live.pipeline import Shown
 from cep.live.rules import LiveRules
 from mt5bridge.clock import Now
 from mt5bridge.orders import OrderRequest
 from mt5bridge.server import Server, Sink
 from mt5bridge.server.status import RuleFileStatus
-from mt5bridge.spool import Durable, Spool
+from mt5bridge.spool import Durable
 from mt5bridge.spool.disk import Disk, make_directories, replace_file
 from mt5bridge.troubles import Effect, Troubles
 from mt5bridge.wire import Signal
@@ -85,9 +85,10 @@ class RuleFiles:
         """Those that were brought to the end of the spool, stopped since or not."""
         return (one.rules for one in list(self._files.values()) if one.rules is not None)
 
-    def open(self, spool: Spool, outgoing: Outgoing, sink: Sink, troubles: Troubles) -> None:
+    def open(self, intake: Intake, outgoing: Outgoing, sink: Sink, troubles: Troubles) -> None:
         """Take what is kept for them beside a spool, which is recovered."""
-        self.spool, self.outgoing, self._troubles = spool, outgoing, troubles
+        self._intake, self.outgoing, self._troubles = intake, outgoing, troubles
+        spool = self.spool = intake.spool
         self._sink = sink
         outgoing.on_rules = self.obey
         for one in self:
@@ -110,9 +111,9 @@ class RuleFiles:
         if len(self._files) > 1:
             for one in self:
                 one.pipeline.on_failure = partial(self._failed, one.name)
-        others: list[Shown] = [one.pipeline for one in self if one is not self.main]
+        running: list[Shown] = [one.pipeline for one in self]
         coming = [file.coming.kept for file in self._files.values() if file.coming is not None]
-        self.main.pipeline.others = [*others, *coming]
+        self._intake.shown = [*running, *coming]
 
     def _close(self) -> None:
         for file in self._files.values():

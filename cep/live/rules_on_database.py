@@ -20,7 +20,7 @@ from cep.live.on_database import DatabaseRules, Done, batches
 from cep.live.pipeline import Caused, OnRows, Pipeline, newest_time_msc
 from cep.live.rules import LiveRules
 from mt5bridge.clock import Now
-from mt5bridge.spool import Durable, Group, RecordKind, Spool
+from mt5bridge.spool import Durable, Group, RecordKind
 from mt5bridge.spool import read as read_spool
 from mt5bridge.troubles import Effect
 
@@ -28,10 +28,10 @@ MARKET = RecordKind.TICKS, RecordKind.DEALS
 
 
 class FollowedPipeline(Pipeline):
-    """Stores batches; the rules get them behind the disk."""
+    """The rules get what is stored behind the disk."""
 
-    def __init__(self, spool: Spool, rules: DatabaseRules, on_rows: OnRows, to: Waiting) -> None:
-        super().__init__(spool, rules.run, on_rows)
+    def __init__(self, rules: DatabaseRules, on_rows: OnRows, to: Waiting) -> None:
+        super().__init__(rules.run, on_rows)
         self._follower = to
 
     def _process(self, groups: Sequence[Group], on_rows: OnRows) -> None:
@@ -63,7 +63,7 @@ class RulesOnDatabase(LiveRules):
         folder = self.spool.directory
         self.open_journal(stack, found)
         waiting = Waiting(folder, self.spool.durable_ingest)
-        self.pipeline = FollowedPipeline(self.spool, self.on_database, self.on_rows, waiting)
+        self.pipeline = FollowedPipeline(self.on_database, self.on_rows, waiting)
         self.act_for(self.plan)
         act = self.effects.act_again if is_restored else self.effects.note
         self.market_msc = 0

@@ -57,7 +57,7 @@ class RulesOnEngine(LiveRules):
             self.compiled.start().warm_up(in_child=True)
         found = self._restored() or self.begun()
         self.open_journal(stack, found)
-        self.pipeline = Pipeline(self.spool, found.run, self.on_rows)
+        self.pipeline = Pipeline(found.run, self.on_rows)
         self.act_for(found.run.rules.plan)
         is_first = self.is_begun or not self.acts_again
         act = self.effects.note if is_first else self.effects.act_again

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cep.live.pipeline import Pipeline
+from cep.engine.watermarks import Watermarks
+from cep.live.intake import Intake
 from mt5bridge.clock import Now
 from mt5bridge.server import Watermark
 from mt5bridge.spool import Stream, Told, clock_group
@@ -38,20 +39,25 @@ class Timekeeper:
     recorded where no terminal ever told anything, whenever the rules heard nothing for `every_ms`.
     """
 
-    def __init__(self, pipeline: Pipeline, every_ms: int, away_ms: int) -> None:
-        self._pipeline = pipeline
+    def __init__(self, intake: Intake, every_ms: int, away_ms: int) -> None:
+        self._intake = intake
         self._every_ms = every_ms
         self._away_ms = away_ms
         self._sequences = {
             source: state.sequence
-            for (source, stream), state in pipeline.spool.recovered.streams.items()
+            for (source, stream), state in intake.spool.recovered.streams.items()
             if stream == STREAM
         }
-        known = pipeline.run.watermarks
-        self._terminals = {source: _Terminal() for source in known.holding}
-        self._terminals |= {source: _Terminal(is_away=True) for source in known.away}
+        self._terminals: dict[str, _Terminal] = {}
         self._heard = -1
         self._own_ms = 0
+
+    def know(self, known: Watermarks) -> None:
+        """Whom rules have heard of that were brought to the end of what was stored before."""
+        for source in known.holding:
+            self._terminals.setdefault(source, _Terminal())
+        for source in known.away:
+            self._terminals.setdefault(source, _Terminal(is_away=True))
 
     def on_watermark(self, watermark: Watermark) -> None:
         """A terminal has told something new; `look` records it."""
@@ -79,12 +85,12 @@ class Timekeeper:
             terminal.is_away = self._record(identity, Told.AWAY, now.utc_msc)
 
     def _look_at_own(self, now: Now) -> None:
-        is_needed, behind_ms = self._pipeline.heard == self._heard, 0
+        is_needed, behind_ms = self._intake.heard == self._heard, 0
         if self._terminals:
             is_needed = any(terminal.is_away for terminal in self._terminals.values())
             behind_ms = self._away_ms
         if not is_needed:
-            self._heard, self._own_ms = self._pipeline.heard, now.ms
+            self._heard, self._own_ms = self._intake.heard, now.ms
         elif now.ms - self._own_ms >= self._every_ms:
             self._record(DAEMON, Told.OWN, now.utc_msc - behind_ms)
             self._own_ms = now.ms
@@ -92,10 +98,10 @@ class Timekeeper:
     def _record(self, source: str, told: Told, time_msc: int, utc_offset_ms: int = 0) -> bool:
         """Whether there was room for it."""
         sequence = self._sequences.get(source, 0) + 1
-        ingest = self._pipeline.spool.next_ingest
+        ingest = self._intake.spool.next_ingest
         key = (source, STREAM)
         group = clock_group(ingest, key, sequence, told, time_msc, utc_offset_ms)
-        if self._pipeline.on_clock(group):
+        if self._intake.on_clock(group):
             self._sequences[source] = sequence
             return True
         return False

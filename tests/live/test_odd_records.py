@@ -14,7 +14,7 @@ from cep.live.signals import as_signal
 from cep.plan import compile_rules
 from mt5bridge.records import DEAL, TICK, Records
 from mt5bridge.server import DEALS, Batch, ticks_of
-from mt5bridge.spool import Spool, read
+from mt5bridge.spool import read
 from mt5bridge.validate import deal_quality, tick_quality
 from mt5bridge.wire import TIME_MSC_MAX, TIME_MSC_MIN, decode, encode
 from tests.live.timed import Life, archived, backtested
@@ -81,7 +81,7 @@ class Market(Life):
         until_msc = UNTIL_MSC + OFFSET_MS
         quality = tick_quality(records, 0, until_msc)[0] if is_tick else None
         marks = deal_quality(records, until_msc) if quality is None else quality
-        assert self.pipeline.on_batch(
+        assert self.intake.on_batch(
             Batch("demo", stream, first, records, marks, OFFSET_MS, NOW_MSC)
         )
         self.pipeline.flush()
@@ -124,7 +124,7 @@ def test_the_newest_stored_time_is_one_that_can_be(market: Market) -> None:
     market.give(ticks(NOW_MSC, *FAR_MSC), 1)
     market.give(ticks(*FAR_MSC), 8)
     market.spool.close()
-    pipeline = Pipeline(Spool(market.spool.directory), RULES.start(), lambda _caused: None)
+    pipeline = Pipeline(RULES.start(), lambda _caused: None)
     assert pipeline.catch_up(read(market.spool.directory), lambda _caused: None) == (
         13,
         NOW_MSC - OFFSET_MS,

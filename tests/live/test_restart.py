@@ -19,6 +19,7 @@ import pytest
 from cep.engine.native import Compiled
 from cep.live.config import Trading
 from cep.live.effects import Effects
+from cep.live.intake import Intake
 from cep.live.journal import Journal, set_aside
 from cep.live.pipeline import Caused, Pipeline
 from cep.live.timekeeper import DAEMON, Timekeeper
@@ -212,15 +213,14 @@ def batch(ticks: Records, first: int) -> Batch:
 
 def test_a_gap_that_finds_no_room_is_not_taken(tmp_path: Path) -> None:
     ticks = walks("A", 1)["A"]
-    rules = Compiled(compile_rules(RULES, "live.cep"), outputs=STREAMS, jit=False)
     spool = Spool(tmp_path / "spool", pending_bytes_max=250)
     spool.recover()
-    pipeline = Pipeline(spool, rules.start(), lambda _caused: None)
+    intake = Intake(spool)
     lost = Gap("demo", ticks_of("A"), 1, 20, LostReason.OTHER, "gone " * 40, 0)
-    assert not pipeline.on_gap(lost)
+    assert not intake.on_gap(lost)
     spool.pending_bytes_max = 1_000
-    assert pipeline.on_gap(lost)
-    assert pipeline.on_batch(batch(ticks, 21))
+    assert intake.on_gap(lost)
+    assert intake.on_batch(batch(ticks, 21))
     spool.close()
     kinds = [(group.kind, group.sequence) for group in read(tmp_path / "spool")]
     assert kinds == [(RecordKind.GAP, 1), (RecordKind.TICKS, 21)]
@@ -232,14 +232,15 @@ def test_what_a_full_spool_refuses_runs_through_no_rule(tmp_path: Path) -> None:
     spool = Spool(tmp_path / "spool")
     spool.recover()
     rows: list[dict[str, object]] = []
-    pipeline = Pipeline(spool, rules.start(), lambda caused: rows.extend(caused.rows.dicts()))
+    pipeline = Pipeline(rules.start(), lambda caused: rows.extend(caused.rows.dicts()))
+    intake = Intake(spool, [pipeline])
     spool.condition = Condition.FULL
     for _ in range(2):
-        assert not pipeline.on_batch(batch(ticks, 1))
+        assert not intake.on_batch(batch(ticks, 1))
         pipeline.flush()
     assert rows == []
     spool.condition = Condition.READY
-    assert pipeline.on_batch(batch(ticks, 1))
+    assert intake.on_batch(batch(ticks, 1))
     pipeline.flush()
     assert len(rows) == 10
     spool.close()
@@ -252,14 +253,15 @@ class Passing:
         self.spool = Spool(folder)
         self.spool.recover()
         rules = Compiled(compile_rules(RULES, "live.cep"), outputs=STREAMS)
-        self.pipeline = Pipeline(self.spool, rules.start(), lambda _caused: None)
-        self.silence = Timekeeper(self.pipeline, every_ms, 1_000)
+        self.pipeline = Pipeline(rules.start(), lambda _caused: None)
+        self.intake = Intake(self.spool, [self.pipeline])
+        self.silence = Timekeeper(self.intake, every_ms, 1_000)
         self.ticks = deque(walks("A", 100)["A"])
         self.sequence = 0
 
     def tick(self) -> None:
         self.sequence += 1
-        assert self.pipeline.on_batch(batch(np.array([self.ticks.popleft()]), self.sequence))
+        assert self.intake.on_batch(batch(np.array([self.ticks.popleft()]), self.sequence))
         self.pipeline.flush()
 
     def at(self, ms: int) -> None:
@@ -408,7 +410,7 @@ def test_effects_come_in_order_signal_callback_journal(tmp_path: Path) -> None:
             acted.append(caused)
             effects.act(caused, lambda signal: order.append(f"signal {signal.name}"))
 
-    pipeline = Pipeline(Spool(tmp_path), rules.start(), act)
+    pipeline = Pipeline(rules.start(), act)
     ticks = walks("A", 3_000)["A"]
     groups = [Group(i + 1, RecordKind.TICKS, "demo", ("ticks", "A"), i + 1, ticks[i : i + 1])
               for i in range(len(ticks))]  # fmt: skip

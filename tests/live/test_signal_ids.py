@@ -21,7 +21,7 @@ from cep.live.signals import as_signal, signal_id
 from cep.plan import compile_rules
 from mt5bridge.orders.request import described, opens
 from mt5bridge.records import Records
-from mt5bridge.spool import Group, RecordKind, Spool
+from mt5bridge.spool import Group, RecordKind
 from mt5bridge.wire import OrderKind, Side, Signal, SignalOrder
 from tests.live.service import walks
 
@@ -59,7 +59,7 @@ def groups(
 
 def signals(rules: Compiled, folder: Path, found: Sequence[Group], spool: str) -> list[Signal]:
     effects = Effects(SIGNALS, Trading(send=True), Journal(None), None, spool=spool)
-    Pipeline(Spool(folder), rules.start(), effects.act_again).catch_up(found, effects.act_again)
+    Pipeline(rules.start(), effects.act_again).catch_up(found, effects.act_again)
     return effects.found_again
 
 

@@ -257,7 +257,7 @@ def test_a_signal_of_the_clock_waits_for_the_disk(tmp_path: Path) -> None:
     assert len(sent) > by_tick
     life.spool.close()
     again = Effects({"Fade"}, trading, Journal(None), None)
-    Pipeline(life.spool, compiled().start(), again.act_again).catch_up(
+    Pipeline(compiled().start(), again.act_again).catch_up(
         read(life.spool.directory), again.act_again
     )
     assert sorted(signal.id for signal in again.found_again) == sorted(sent)

@@ -11,6 +11,7 @@ import pytest
 
 from cep.archive import Archive
 from cep.engine.snapshot import restore, take
+from cep.live.intake import Intake
 from cep.live.pipeline import Pipeline
 from cep.live.timekeeper import DAEMON, Timekeeper
 from mt5bridge.clock import Now
@@ -29,9 +30,11 @@ class Keeping:
         self.folder = folder
         self.spool = Spool(folder)
         self.spool.recover()
-        self.pipeline = Pipeline(self.spool, compiled().start(), lambda _caused: None)
+        self.pipeline = Pipeline(compiled().start(), lambda _caused: None)
         self.pipeline.catch_up(read(folder), lambda _caused: None)
-        self.keeper = Timekeeper(self.pipeline, every_ms, AWAY_MS)
+        self.intake = Intake(self.spool, [self.pipeline])
+        self.keeper = Timekeeper(self.intake, every_ms, AWAY_MS)
+        self.keeper.know(self.pipeline.run.watermarks)
         self.sequence = 0
 
     def tell(self, time_msc: int, identity: str = "one", offset_ms: int = 0) -> None:
@@ -41,7 +44,7 @@ class Keeping:
         ticks = random_walk(Walk(ticks=1, seed=msc, start_msc=msc))
         first, self.sequence = self.sequence + 1, self.sequence + 1
         none = np.zeros(1, np.uint8)
-        assert self.pipeline.on_batch(Batch("one", ticks_of("A"), first, ticks, none, 0, 0))
+        assert self.intake.on_batch(Batch("one", ticks_of("A"), first, ticks, none, 0, 0))
 
     def pass_time(self, from_ms: int, to_ms: int) -> None:
         for ms in range(from_ms, to_ms, 50):
@@ -156,7 +159,7 @@ class Lives(Life):
 
     def __init__(self, folder: Path, *args: object) -> None:
         super().__init__(folder, *args)  # type: ignore[arg-type]
-        self.silence = Timekeeper(self.pipeline, 500, AWAY_MS)
+        self.silence = self.keeper(500, AWAY_MS)
 
     def lead(self, seed: int, steps: range) -> None:
         for step in steps:
@@ -174,7 +177,7 @@ class Lives(Life):
             first = self.sequences.get(source + symbol, 1)
             marks = np.zeros(count, np.uint8)
             batch = Batch(source, ticks_of(symbol), first, ticks, marks, 0, 0)
-            assert self.pipeline.on_batch(batch)
+            assert self.intake.on_batch(batch)
             self.sequences[source + symbol] = first + count
             self.now_msc = max(self.now_msc, int(ticks["time_msc"][-1]))
         elif what < 9:
@@ -201,7 +204,7 @@ def test_any_life_of_two_terminals_is_its_backtest_and_goes_on_after_a_restart(
     assert second.rows == first.rows[kept:]
     assert second.pipeline.run.watermarks.state() == first.pipeline.run.watermarks.state()
     second.now_msc = first.now_msc
-    second.silence = Timekeeper(second.pipeline, 500, AWAY_MS)
+    second.silence = second.keeper(500, AWAY_MS)
     second.lead(seed, range(crash, steps))
     second.spool.close()
     found = first.lines[:kept] + second.lines
@@ -243,7 +246,7 @@ def test_what_a_crash_takes_back_is_stored_anew_behind_what_is_sent_again(
     first.spool.close()
     second = Lives(tmp_path / "left", rules.start(), sequences)
     second.catch_up(0)
-    second.silence = Timekeeper(second.pipeline, 500, AWAY_MS)
+    second.silence = second.keeper(500, AWAY_MS)
     second.now_msc = then_msc
     second.lead(seed, range(60, 120))
     second.spool.close()

@@ -9,6 +9,7 @@ import numpy as np
 from cep.engine.native import Compiled
 from cep.live.config import Trading
 from cep.live.effects import Effects
+from cep.live.intake import Intake
 from cep.live.journal import Journal
 from cep.live.pipeline import RECORDS_AT_ONCE, Caused, Pipeline
 from cep.plan import compile_rules
@@ -49,9 +50,10 @@ def lived(folder: Path, together: int) -> tuple[bytes, list[Signal], list[int]]:
         shown.append(len(caused.groups))
         effects.act(caused, signals.append)
 
-    pipeline = Pipeline(spool, COMPILED.start(), act)
+    pipeline = Pipeline(COMPILED.start(), act)
+    intake = Intake(spool, [pipeline])
     for number, batch in enumerate(batches((1, 7, 30) * 40), start=1):
-        assert pipeline.on_batch(batch)
+        assert intake.on_batch(batch)
         if number % together == 0:
             pipeline.flush()
     pipeline.flush()
@@ -77,13 +79,14 @@ def test_nothing_is_shown_before_it_is_stored_or_later_than_it_must(tmp_path: Pa
         shown.append(sum(group.width for group in caused.groups))
         assert caused.groups[-1].last_ingest < spool.next_ingest
 
-    pipeline = Pipeline(spool, SEEN.start(), act)
+    pipeline = Pipeline(SEEN.start(), act)
+    intake = Intake(spool, [pipeline])
     first, second, third = batches((50, RECORDS_AT_ONCE, 20))
-    assert pipeline.on_batch(first)
+    assert intake.on_batch(first)
     assert not shown
-    assert pipeline.on_batch(second)  # there is so much that it does not wait for more
+    assert intake.on_batch(second)  # there is so much that it does not wait for more
     assert sum(shown) == 50 + RECORDS_AT_ONCE
-    assert pipeline.on_batch(third)
+    assert intake.on_batch(third)
     pipeline.go_on(SEEN.start())  # other rules see what comes from here on
     assert sum(shown) == 50 + RECORDS_AT_ONCE + 20
     spool.close()

@@ -12,6 +12,7 @@ from cep.archive import Archive, ingest_spool
 from cep.backtest.selection import select
 from cep.backtest.sequential import sequential
 from cep.engine.native import Compiled, Run
+from cep.live.intake import Intake
 from cep.live.pipeline import Caused, Pipeline
 from cep.live.timekeeper import Timekeeper
 from cep.plan import compile_rules
@@ -88,11 +89,18 @@ class Life:
     def __init__(self, folder: Path, run: Run, sequences: dict[str, int] | None = None) -> None:
         self.spool = Spool(folder / "spool")
         self.spool.recover()
-        self.pipeline = Pipeline(self.spool, run, self.take)
-        self.silence = Timekeeper(self.pipeline, CLOCK_EVERY_MS, AWAY_MS)
+        self.pipeline = Pipeline(run, self.take)
+        self.intake = Intake(self.spool, [self.pipeline])
+        self.silence = self.keeper(CLOCK_EVERY_MS, AWAY_MS)
         self.sequences = sequences if sequences is not None else {"A": 1, "B": 1}
         self.rows: list[tuple[str, bytes]] = []
         self.now_msc = START_MSC
+
+    def keeper(self, every_ms: int, away_ms: int) -> Timekeeper:
+        """One that knows what the rules know."""
+        found = Timekeeper(self.intake, every_ms, away_ms)
+        found.know(self.pipeline.run.watermarks)
+        return found
 
     def take(self, caused: Caused) -> None:
         kind = caused.groups[0].kind.name
@@ -114,7 +122,7 @@ class Life:
     def _receive(self, symbol: str, ticks: Records) -> None:
         first, quality = self.sequences[symbol], np.zeros(len(ticks), np.uint8)
         batch = Batch("demo", ticks_of(symbol), first, ticks, quality, 0, 0)
-        assert self.pipeline.on_batch(batch)
+        assert self.intake.on_batch(batch)
         self.sequences[symbol] = first + len(ticks)
         self.now_msc = int(ticks["time_msc"][-1])
 
