@@ -122,15 +122,15 @@ class Flow:
             times = self.arrivals(entry)
             ends = self.tables.ends.get(entry_name(entry), ())
             arrivals += times
-            rows += times * (1 + sum(1 + self._signals(rule) for rule, _ in ends))
+            rows += times * (1 + sum(1 + self._handed(rule) for rule, _ in ends))
             binds += times * sum(self.tables.lengths[rule] for rule, _ in ends)
         turns = self.stages.turns() if self.stage == KEYED else ()
         rows += sum(self.rows(turn.stream) for turn in turns)
         lists = 2 * binds
         return Bounds(rows + 1, lists, binds, arrivals, raises, self._spread())
 
-    def _signals(self, rule: str) -> int:
-        return self.tables.signals.get(rule, 0)
+    def _handed(self, rule: str) -> int:
+        return self.tables.handed.get(rule, 0)
 
     def _spread(self) -> int:
         """In how many engines one arrival can complete a complex event for every key."""

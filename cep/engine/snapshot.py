@@ -25,7 +25,7 @@ from cep.interpreter.snapshot import SnapshotError
 
 __all__ = ["Snapshot", "SnapshotError", "restore", "seed_of", "take"]
 
-FORMAT = 8
+FORMAT = 9
 DIGEST_BYTES = 16
 MEMORY = "memory"
 """The array of rules that run as one program."""

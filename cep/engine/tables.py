@@ -28,7 +28,7 @@ class Tables:
 
     `bits` are words and bits, by complex event and definition, of what is bound; 0: it is listed.
     Per definition, the complex events that can `end` in it, and whether each for every key at once;
-    per complex event, how many events it has at most and how many signals.
+    per complex event, how many events it has at most and whether engines of later stages take it.
     """
 
     flat: Ints
@@ -44,7 +44,7 @@ class Tables:
     absents: int
     ends: dict[str, tuple[tuple[str, bool], ...]]
     lengths: dict[str, int]
-    signals: dict[str, int]
+    handed: dict[str, int]
 
 
 class TableBuilder:
@@ -113,7 +113,7 @@ class TableBuilder:
                 if (found := self.ends.get(index))
             },
             lengths={name: len(shape.leaves) for name, shape in self.shapes.items()},
-            signals={rule.name: len(self._outgoing(rule)) for rule in self.rules},
+            handed={rule.name: len(self._handed(rule)) for rule in self.rules},
         )
 
     def _home(self, engine: Engine) -> Home:
@@ -237,7 +237,7 @@ class TableBuilder:
         chained = self.stages.chained_from(rule, self.stage)
         return [self.definitions[entry_name(entry)] for entry in chained]
 
-    def _outgoing(self, rule: Complex) -> list[int]:
+    def _handed(self, rule: Complex) -> list[int]:
         """The stream on which the hand-over of a complex event puts a row, if engines of later
         stages take it.
         """
@@ -250,7 +250,7 @@ class TableBuilder:
         shape = self.shapes.get(rule.name)
         if shape is None:
             return [*head, *([0] * 8), self._append(chain), len(chain), 0, 0]
-        signals = self._outgoing(rule)
+        handed = self._handed(rule)
         forbid = self._references(rule, rule.forbid)
         absents = [self._absent(rule, refs) for refs in shape.absents]
         leaves = [cell for index in range(len(shape.leaves)) for cell in self._leaf(rule, index)]
@@ -266,8 +266,8 @@ class TableBuilder:
             int(shape.candidates == 1 and not shape.absents),
             self._append(chain),
             len(chain),
-            self._append(signals),
-            len(signals),
+            self._append(handed),
+            len(handed),
         ]
 
     def _references(self, rule: Complex, refs: tuple[Ref, ...]) -> list[int]:

@@ -1,7 +1,7 @@
 """A simple event arrives: admit, enter, match every rule that can end in it, hand over.
 
 The output rows double as the work list: what was found is written first, in definition order, and
-only then handed on row by row to signals and chained engines, whose finds are appended behind. No
+only then handed on row by row to later stages and chained engines, whose finds come behind it. No
 engine is ever re-entered (rules 13 and 14).
 """
 
@@ -58,12 +58,12 @@ from cep.engine.kernels.tables import (
     LEAF_WORD,
     RULE_CHAIN,
     RULE_CHAIN_N,
+    RULE_HANDED,
+    RULE_HANDED_N,
     RULE_KEYED,
     RULE_LEAVES,
     RULE_LEAVES_N,
     RULE_NUMBER,
-    RULE_SIGNALS,
-    RULE_SIGNALS_N,
     RULE_SIZE,
     RULE_STREAM,
     RULES,
@@ -162,15 +162,15 @@ def arrive(s: State, order: int, d: int, k: int, t: int) -> None:
 
 @inner
 def hand_over(s: State, r: int, rule: int) -> None:
-    """Hand the complex event in output row r on to its signals, then to chained engines.
+    """Hand the complex event in output row r on to later stages, then to chained engines.
 
     Where `LEVEL` is 1 the order of a row tells how often something was handed on for it.
     """
-    start = s.bt[rule + RULE_SIGNALS]
+    start = s.bt[rule + RULE_HANDED]
     order = s.oi[r, OUT_ORDER] + s.gi[0, LEVEL]
     t = s.oi[r, OUT_TIME]
     k = s.oi[r, OUT_KEY]
-    for at in range(start, start + s.bt[rule + RULE_SIGNALS_N]):
+    for at in range(start, start + s.bt[rule + RULE_HANDED_N]):
         write_row(s.gi, s.oi, order, s.bt[at], t, k)
     start = s.bt[rule + RULE_CHAIN]
     for at in range(start, start + s.bt[rule + RULE_CHAIN_N]):

@@ -77,8 +77,8 @@ RULE_ABSENT_N = 10
 RULE_SIMPLE = 11
 RULE_CHAIN = 12
 RULE_CHAIN_N = 13
-RULE_SIGNALS = 14
-RULE_SIGNALS_N = 15
+RULE_HANDED = 14
+RULE_HANDED_N = 15
 RULE_SIZE = 16
 
 # A leaf of a pattern; masks have one bit per leaf, or per `[not ..]`.

@@ -55,7 +55,7 @@ def build(
     events = EventNodes(builder)
     for operator in plan.operators:
         if not isinstance(operator, Event | Query):
-            continue  # of complex events engines know, signals stand behind all other readers
+            continue  # of complex events engines know
         try:
             part = operator_part(operator)
             with builder.writing(part):

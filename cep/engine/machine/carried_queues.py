@@ -22,14 +22,15 @@ from cep.engine.machine.kernels.queues import (
     BOUND_TO,
     ENGINE_STATE,
     EVENT_BOUND,
-    EVENT_DEF,
-    EVENT_KEY,
     EVENT_NEXT,
+    EVENT_NUMBER,
     KEY_ADDS,
     KEY_CODE,
     KEY_NUMBERS,
     KEYS,
     NUMBER,
+    NUMBER_DEF,
+    NUMBER_KEY,
     OLDEST,
     number_cleared,
 )
@@ -128,8 +129,9 @@ class _Queue:
                 for block, number in ((key, before), (at, after))
             )
             i[target : target + NUMBER] = i[source : source + NUMBER]
+            i[target + NUMBER_KEY], i[target + NUMBER_DEF] = at, after
             for event in self._events(target):
-                self._i[event + EVENT_KEY], self._i[event + EVENT_DEF] = at, after
+                self._i[event + EVENT_NUMBER] = target
                 self._bind(event)
             i = self._i
         plain(release)(self.memory.i, key, KEY_NUMBERS + self.counts[0] * NUMBER)

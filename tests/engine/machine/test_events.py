@@ -86,6 +86,12 @@ EVENTS = {
         from Tick#window.time(2 sec) select symbol, avg(bid) as mean, count() as n
           group by symbol insert all events into Mean;
         define event Up in E for each symbol as Mean[mean > 1.0 and n > 1] repeat allow;""",
+    "of many definitions": "".join(
+        f"""
+        define event At{n} in E for each symbol as every Tick[kind + bid > {n}.0] repeat allow;
+        define complex From{n} in E for each symbol as At{n} followed by At0 within 3 sec;"""
+        for n in range(7)
+    ),
 }
 ENGINES = (
     "define engine E (queue = 3 sec);\n",

@@ -9,16 +9,15 @@ from cep.engine.machine.kernels.evaluate import is_true
 from cep.engine.machine.kernels.handed import given, given_room, shown
 from cep.engine.machine.kernels.queues import (
     DEF_ENDS,
-    EVENT,
     EVENT_SEQ,
     KEY_BLOCK,
     KEY_CODE,
     WAS_TRUE,
     admitted,
-    carried_room,
     carry,
     definition_of,
     enough,
+    event_room,
     key_opened,
     number_at,
     number_of,
@@ -64,7 +63,7 @@ def arrival_room(i: Ints, p: Ints, node: int) -> bool:
     if stream and not given_room(i, p, p[node + RAISE_HANDS_OVER], stream):
         return False
     what = definition_of(p, p[node + RAISE_ENGINE], p[node + RAISE_DEFINITION])
-    return frame_room(i, 1) and enough(i, EVENT + carried_room(p, what))
+    return frame_room(i, 1) and enough(i, event_room(p, what))
 
 
 @inner

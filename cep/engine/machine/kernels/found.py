@@ -24,12 +24,12 @@ from cep.engine.machine.kernels.queues import (
     ENGINE_COMPLEXES,
     EVENT_BOUND,
     EVENT_CARRIED,
-    EVENT_DEF,
-    EVENT_KEY,
     EVENT_MS,
     EVENT_SEQ,
     KEY_CODE,
+    def_of,
     enough,
+    key_of,
     number_of,
 )
 from cep.engine.machine.kernels.search import (
@@ -117,7 +117,7 @@ def nth_event(i: Ints, level: int, definition: int, nth: int) -> int:
     """
     at, count = level, 0
     while True:
-        count += int(i[0, i[0, at + LEVEL_EVENT] + EVENT_DEF] == definition)
+        count += int(def_of(i, i[0, at + LEVEL_EVENT]) == definition)
         if i[0, at + LEVEL_UP] == 0:
             break
         at -= i[0, at + LEVEL_UP]
@@ -127,7 +127,7 @@ def nth_event(i: Ints, level: int, definition: int, nth: int) -> int:
     at = level
     while True:
         event = i[0, at + LEVEL_EVENT]
-        if i[0, event + EVENT_DEF] == definition:
+        if def_of(i, event) == definition:
             if left == 0:
                 return event
             left -= 1
@@ -140,7 +140,7 @@ def keep_values(i: Ints, p: Ints, what: int, level: int, at: int) -> None:
     for value in range(p[what + COMPLEX_KEPT]):
         kept = p[what + COMPLEX_KEPT_LIST] + value * KEPT
         event = nth_event(i, level, p[kept + KEPT_OF], p[kept + KEPT_NTH])
-        carried = i[0, event + EVENT_CARRIED] + p[kept + KEPT_WORD]
+        carried = event + EVENT_CARRIED + p[kept + KEPT_WORD]
         i[0, at + value] = i[0, carried] if event else i[0, p[kept + KEPT_NULL]]
 
 
@@ -199,10 +199,10 @@ def step_bind(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
     """Look for all complex events that an event may complete, then hand over."""
     node, event = i[0, frame + NODE], i[0, frame + CHUNK]
     engine = p[node + MATCH_ENGINE]
-    own = i[0, i[0, event + EVENT_KEY] + KEY_CODE]
+    own = i[0, key_of(i, event) + KEY_CODE]
     while i[0, frame + CURSOR] < p[engine + ENGINE_COMPLEXES]:
         what = p[p[engine + ENGINE_COMPLEX_LIST] + i[0, frame + CURSOR]]
-        how = p[p[what + COMPLEX_ENDS] + i[0, event + EVENT_DEF]]
+        how = p[p[what + COMPLEX_ENDS] + def_of(i, event)]
         if how == OF_ANY_KEY and p[what + COMPLEX_KEYED]:
             while i[0, frame + COUNT] < slots_known(i, p):
                 key = key_of_slot(i, p, i[0, frame + COUNT])

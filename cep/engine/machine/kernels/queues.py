@@ -48,17 +48,17 @@ ALLOW, REJECT, REFRESH = 0, 1, 2
 # those, whether one that is held is older than one before it.
 KEYS, ENTERED, HELD_COUNT, LATEST, IS_MIXED, QUEUE = 0, INDEX, INDEX + 1, INDEX + 2, INDEX + 3, 7
 # A key in an engine: its code or NULL, what its slot adds to numbers, where it has a clock its
-# block, then its events by definition.
-KEY_CODE, KEY_ADDS, KEY_BLOCK, KEY_NUMBERS = 0, 1, 2, 3
-# A number: whether its condition was true, the oldest and the newest event, how many there are,
-# whether one of them is older than one before it.
-WAS_TRUE, OLDEST, NEWEST_EVENT, NUMBER_COUNT, NUMBER_MIXED, NUMBER = 0, 1, 2, 3, 4, 5
-# An event: its time, its place, its key, its definition, its neighbours of the same number, the
-# first of the complex events that it is part of, and what it carries, if that is anything.
-EVENT_MS, EVENT_SEQ, EVENT_KEY, EVENT_DEF, EVENT_NEXT, EVENT_BEFORE, EVENT_BOUND, EVENT_CARRIED = (
-    0, 1, 2, 3, 4, 5, 6, 7,
-)  # fmt: skip
-EVENT = 8
+# block, the earliest and the latest of its events by their times, then its events by definition.
+KEY_CODE, KEY_ADDS, KEY_BLOCK, KEY_EARLIEST, KEY_LATEST, KEY_NUMBERS = 0, 1, 2, 3, 4, 5
+# A number: whether its condition was true, the oldest and the newest event, how many there are;
+# when it has any, its key and its definition.
+WAS_TRUE, OLDEST, NEWEST_EVENT, NUMBER_COUNT, NUMBER_KEY, NUMBER_DEF, NUMBER = 0, 1, 2, 3, 4, 5, 6
+# An event: its time, its place, its number, its neighbours of the same number in order of arrival
+# and of the same key in order of time, the first of the complex events that it is part of, and
+# behind these what it carries.
+(EVENT_MS, EVENT_SEQ, EVENT_NUMBER, EVENT_NEXT, EVENT_BEFORE, EVENT_LATER, EVENT_EARLIER,
+ EVENT_BOUND, EVENT_CARRIED) = range(9)  # fmt: skip
+EVENT = EVENT_CARRIED
 # What an event is part of: a complex event, its key, the next one.
 BOUND_TO, BOUND_KEY, BOUND_NEXT, BOUND = 0, 1, 2, 4
 ANY_KEY = -1
@@ -88,6 +88,18 @@ def definition_of(p: Ints, engine: int, number: int) -> int:
 def number_at(key: int, definition: int) -> int:
     """Where the events of a definition are, of a key."""
     return key + KEY_NUMBERS + definition * NUMBER
+
+
+@inline
+def key_of(i: Ints, event: int) -> int:
+    """The key of an event."""
+    return i[0, i[0, event + EVENT_NUMBER] + NUMBER_KEY]
+
+
+@inline
+def def_of(i: Ints, event: int) -> int:
+    """The definition of an event, by its place in the engine."""
+    return i[0, i[0, event + EVENT_NUMBER] + NUMBER_DEF]
 
 
 @inner
@@ -124,7 +136,7 @@ def key_opened(i: Ints, p: Ints, engine: int, code: int) -> int:
 @inner
 def event_removed(i: Ints, p: Ints, engine: int, event: int) -> None:
     """An event leaves the queue. O(complex events it is part of)."""
-    number = number_at(i[0, event + EVENT_KEY], i[0, event + EVENT_DEF])
+    number, key = i[0, event + EVENT_NUMBER], key_of(i, event)
     following, before = i[0, event + EVENT_NEXT], i[0, event + EVENT_BEFORE]
     if before:
         i[0, before + EVENT_NEXT] = following
@@ -135,8 +147,9 @@ def event_removed(i: Ints, p: Ints, engine: int, event: int) -> None:
     else:
         i[0, number + NEWEST_EVENT] = before
     i[0, number + NUMBER_COUNT] -= 1
-    if i[0, number + NUMBER_COUNT] == 0:
-        i[0, number + NUMBER_MIXED] = 0
+    later, earlier = i[0, event + EVENT_LATER], i[0, event + EVENT_EARLIER]
+    i[0, earlier + EVENT_LATER if earlier else key + KEY_EARLIEST] = later
+    i[0, later + EVENT_EARLIER if later else key + KEY_LATEST] = earlier
     state = state_of(i, p, engine)
     i[0, state + HELD_COUNT] -= 1
     if i[0, state + HELD_COUNT] == 0:
@@ -146,28 +159,21 @@ def event_removed(i: Ints, p: Ints, engine: int, event: int) -> None:
         behind = i[0, bound + BOUND_NEXT]
         release(i, bound, BOUND)
         bound = behind
-    carried = p[definition_of(p, engine, i[0, event + EVENT_DEF]) + DEF_CARRIED]
-    if carried:
-        release(i, i[0, event + EVENT_CARRIED], carried)
-    release(i, event, EVENT)
+    what = definition_of(p, engine, i[0, number + NUMBER_DEF])
+    release(i, event, EVENT + p[what + DEF_CARRIED])
 
 
 @inline
-def carried_room(p: Ints, what: int) -> int:
-    """How many words at most a block takes that holds what an event of a definition carries."""
-    return 2 * p[what + DEF_CARRIED] + 4 if p[what + DEF_CARRIED] else 0
+def event_room(p: Ints, what: int) -> int:
+    """How many words at most a block takes that holds an event of a definition."""
+    return EVENT if p[what + DEF_CARRIED] == 0 else 2 * (EVENT + p[what + DEF_CARRIED])
 
 
 @inner
 def carry(i: Ints, p: Ints, what: int, event: int, row: int) -> None:
-    """An event takes words of the row that caused it along; there is room. O(words)."""
-    count = p[what + DEF_CARRIED]
-    if count == 0:
-        return
-    at = allocate(i, count)
-    for word in range(count):
-        i[0, at + word] = i[0, row + p[p[what + DEF_CARRIED_LIST] + word]]
-    i[0, event + EVENT_CARRIED] = at
+    """An event takes words of the row that caused it along. O(words)."""
+    for word in range(p[what + DEF_CARRIED]):
+        i[0, event + EVENT_CARRIED + word] = i[0, row + p[p[what + DEF_CARRIED_LIST] + word]]
 
 
 @inner
@@ -181,18 +187,24 @@ def number_cleared(i: Ints, p: Ints, engine: int, number: int) -> int:
 
 @inner
 def expired(i: Ints, p: Ints, engine: int, key: int) -> None:
-    """3: events of a key that are older than the span leave. O(definitions + events that leave)."""
+    """3: events of a key that are older than the span leave. O(events that leave)."""
     oldest_ms = max(i[0, AT], i[0, NOW]) - i[0, p[engine + ENGINE_SPAN]]
-    for definition in range(p[engine + ENGINE_DEFINITIONS]):
-        number = number_at(key, definition)
-        event = i[0, number + OLDEST]
-        while event:
-            following = i[0, event + EVENT_NEXT]
-            if i[0, event + EVENT_MS] < oldest_ms:
-                event_removed(i, p, engine, event)
-            elif not i[0, number + NUMBER_MIXED]:
-                break
-            event = following
+    event = i[0, key + KEY_EARLIEST]
+    while event and i[0, event + EVENT_MS] < oldest_ms:
+        event_removed(i, p, engine, event)
+        event = i[0, key + KEY_EARLIEST]
+
+
+@inline
+def put_in_time(i: Ints, key: int, event: int) -> None:
+    """An event stands among those of its key behind all that are not later. O(those later)."""
+    earlier, later = i[0, key + KEY_LATEST], 0
+    while earlier and i[0, earlier + EVENT_MS] > i[0, event + EVENT_MS]:
+        earlier, later = i[0, earlier + EVENT_EARLIER], earlier
+    i[0, event + EVENT_EARLIER] = earlier
+    i[0, event + EVENT_LATER] = later
+    i[0, earlier + EVENT_LATER if earlier else key + KEY_EARLIEST] = event
+    i[0, later + EVENT_EARLIER if later else key + KEY_LATEST] = event
 
 
 @inner
@@ -200,21 +212,21 @@ def entered(i: Ints, p: Ints, engine: int, key: int, definition: int) -> int:
     """5, 18: an event enters at the end, whatever its time; there is room for it."""
     state, number = state_of(i, p, engine), number_at(key, definition)
     at_ms, newest = i[0, AT], i[0, number + NEWEST_EVENT]
-    event = allocate(i, EVENT)
+    event = allocate(i, EVENT + p[definition_of(p, engine, definition) + DEF_CARRIED])
     i[0, state + ENTERED] += 1
     i[0, event + EVENT_MS] = at_ms
     i[0, event + EVENT_SEQ] = i[0, state + ENTERED]
-    i[0, event + EVENT_KEY] = key
-    i[0, event + EVENT_DEF] = definition
+    i[0, event + EVENT_NUMBER] = number
+    i[0, number + NUMBER_KEY] = key
+    i[0, number + NUMBER_DEF] = definition
     i[0, event + EVENT_NEXT] = 0
     i[0, event + EVENT_BEFORE] = newest
     i[0, event + EVENT_BOUND] = 0
     if newest:
         i[0, newest + EVENT_NEXT] = event
-        if at_ms < i[0, newest + EVENT_MS]:
-            i[0, number + NUMBER_MIXED] = 1
     else:
         i[0, number + OLDEST] = event
+    put_in_time(i, key, event)
     i[0, number + NEWEST_EVENT] = event
     i[0, number + NUMBER_COUNT] += 1
     if i[0, state + HELD_COUNT] == 0:
@@ -253,5 +265,5 @@ def admitted(i: Ints, p: Ints, engine: int, key: int, definition: int) -> int:
 @inner
 def number_of(i: Ints, p: Ints, engine: int, event: int) -> int:
     """The number of an event: unique per definition and key."""
-    what = definition_of(p, engine, i[0, event + EVENT_DEF])
-    return p[what + DEF_NUMBER] + i[0, i[0, event + EVENT_KEY] + KEY_ADDS]
+    what = definition_of(p, engine, def_of(i, event))
+    return p[what + DEF_NUMBER] + i[0, key_of(i, event) + KEY_ADDS]

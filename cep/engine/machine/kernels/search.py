@@ -22,14 +22,15 @@ from cep.engine.machine.kernels.queues import (
     ENGINE_VALIDATES,
     EVENT_BEFORE,
     EVENT_BOUND,
-    EVENT_DEF,
-    EVENT_KEY,
     EVENT_MS,
+    EVENT_NUMBER,
     EVENT_SEQ,
     IS_MIXED,
     NEWEST_EVENT,
+    def_of,
     definition_of,
     key_found,
+    key_of,
     number_at,
     state_of,
 )
@@ -118,10 +119,10 @@ def first_allowed(i: Ints, p: Ints, what: int, base: int) -> int:
 @inner
 def is_opposed(i: Ints, p: Ints, engine: int, event: int) -> bool:
     """4, `validate`: whether an opposite of a queued event stands behind it."""
-    what = definition_of(p, engine, i[0, event + EVENT_DEF])
+    what = definition_of(p, engine, def_of(i, event))
     for place in range(p[what + DEF_OPPOSITES]):
         other = p[p[what + DEF_OPPOSITE_LIST] + place]
-        newest = i[0, number_at(i[0, event + EVENT_KEY], other) + NEWEST_EVENT]
+        newest = i[0, number_at(key_of(i, event), other) + NEWEST_EVENT]
         if newest and i[0, newest + EVENT_SEQ] > i[0, event + EVENT_SEQ]:
             return True
     return False
@@ -189,7 +190,7 @@ def expanded(i: Ints, p: Ints, what: int, base: int, level: int, below: int) -> 
     COMPLETE. For as many as there are leaves for each state there is room.
     """
     event, words, count = i[0, level + LEVEL_EVENT], state_words(p, what), 0
-    number = number_at(i[0, event + EVENT_KEY], i[0, event + EVENT_DEF])
+    number = i[0, event + EVENT_NUMBER]
     first, target = first_states(p, what, level), first_states(p, what, below)
     for place in range(i[0, level + LEVEL_STATES]):
         state = first + place * words
