@@ -1,4 +1,4 @@
-"""What an account has done in a run, as Arrow tables: orders, deals, trades, equity."""
+"""What an account has done in a run, as Arrow tables: orders, deals, trades, equity, returns."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import asdict, fields
 import pyarrow as pa
 
 from cep.account.orders import Order
+from cep.backtest.daily import Returns
 from cep.backtest.records import ingest_of
 from cep.backtest.simulate import Outcome
 from cep.backtest.trades import Trade
@@ -24,13 +25,14 @@ REASONS = {
 }  # fmt: skip
 
 
-def account_tables(outcome: Outcome) -> dict[str, pa.Table]:
+def account_tables(outcome: Outcome, returns: Returns) -> dict[str, pa.Table]:
     """By name, which is that of their file, too."""
     return {
         "orders": orders_table(outcome),
         "deals": deals_table(outcome),
         "trades": trades_table(outcome.trades),
         "equity": equity_table(outcome),
+        "returns": returns.table(),
     }
 
 

@@ -19,16 +19,16 @@ from cep.backtest.work import Finished, Work
 if TYPE_CHECKING:
     import pandas as pd
 
-ACCOUNT_TABLES = ("orders", "deals", "trades", "equity")
+ACCOUNT_TABLES = ("orders", "deals", "trades", "equity", "returns")
 
 
 @dataclass(frozen=True, slots=True)
 class Backtest:
     """What a backtest has come to, as Arrow tables.
 
-    `rows` are those of output streams by their names; `orders`, `deals`, `trades` and `equity` have
-    the columns of the files of a run's folder, and `metrics` is what its `metrics.json` says.
-    `told` is what the run did not find.
+    `rows` are those of output streams by their names; `orders`, `deals`, `trades`, `equity` and
+    `returns` have the columns of the files of a run's folder, and `metrics` is what its
+    `metrics.json` says. `told` is what the run did not find.
     """
 
     rows: Mapping[str, pa.Table]
@@ -36,12 +36,14 @@ class Backtest:
     deals: pa.Table
     trades: pa.Table
     equity: pa.Table
+    returns: pa.Table
     metrics: Mapping[str, Any]
     told: tuple[str, ...]
     finished: Finished
 
     def to_pandas(self) -> dict[str, pd.DataFrame]:
-        """A DataFrame by name of each stream, and of `orders`, `deals`, `trades` and `equity`.
+        """A DataFrame by name of each stream, and of `orders`, `deals`, `trades`, `equity` and
+        `returns`.
 
         Times `time_msc` stay numbers of ms UTC.
         """
@@ -80,6 +82,6 @@ def run(
     finished = work.finish()
     told += [work.silent, *finished.unfilled]
     return Backtest(
-        collected.tables, **account_tables(finished.outcome), metrics=metrics(finished),
-        told=tuple(filter(None, told)), finished=finished,
+        collected.tables, **account_tables(finished.outcome, finished.returns),
+        metrics=metrics(finished), told=tuple(filter(None, told)), finished=finished,
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Charts of a backtest's report that are of no symbol: equity, points, excursions."""
+"""What a backtest's report draws of no symbol: equity, points, distributions, excursions."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from cep.backtest.daily import Returns
 from cep.backtest.equity import Equity
 from cep.backtest.trades import Trade
 from cep.backtest.trading import Money
-from cep.report import Dot, Role, Scatter, Series, SymbolChart
+from cep.report import Dot, Histogram, Role, Scatter, Series, SymbolChart
 from cep.report.tables import time_text
 
 
@@ -39,6 +40,24 @@ def points_chart(trades: Sequence[Trade]) -> SymbolChart:
     return SymbolChart(
         "Points", (Series("points, closed trades", Role.STEPS, times, values),), (), 1
     )
+
+
+def distributions(trades: Sequence[Trade], returns: Returns, money: Money) -> tuple[Histogram, ...]:
+    """How what trades brought is distributed, and what the account gained by day; in money, net of
+    costs, where there is an account, else in points.
+    """
+    found = []
+    if trades:
+        in_money = money.digits is not None
+        brought = [trade.net if in_money else trade.points for trade in trades]
+        across = "net of a trade, money" if in_money else "result of a trade, points"
+        found.append(Histogram("Trades", across, brought))
+    moved = returns.shares[returns.shares != 0.0]
+    if len(moved):
+        quiet = len(returns.shares) - len(moved)
+        title = f"Days, without {quiet:,} of no change" if quiet else "Days"
+        found.append(Histogram(title, "return of a day, percent", 100.0 * moved))
+    return tuple(found)
 
 
 def excursion_scatters(trades: Sequence[Trade], money: Money) -> tuple[Scatter, ...]:

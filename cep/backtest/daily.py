@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
 from cep.backtest.equity import Equity
-from cep.backtest.ticks import Floats
+from cep.backtest.ticks import Floats, Ints
 
 DAY_MS = 86_400_000
 DAYS_A_YEAR = 252
@@ -35,7 +37,22 @@ class Daily:
     drawdown_share: float | None = None
 
 
-def returns(equity: Equity, from_msc: int, to_msc: int) -> Floats:
+class Returns(NamedTuple):
+    """Shares that the account's equity has gained, and their days, counted from 1970."""
+
+    days: Ints
+    shares: Floats
+
+    def table(self) -> pa.Table:
+        """Columns `date` (UTC) and `return`, 0.01 for a hundredth more."""
+        dates = pa.array(self.days.astype("datetime64[D]"))
+        return pa.table({"date": dates, "return": pa.array(self.shares)})
+
+
+NO_RETURNS = Returns(np.zeros(0, np.int64), np.zeros(0))
+
+
+def returns(equity: Equity, from_msc: int, to_msc: int) -> Returns:
     """Of each day (UTC) of a range, but for Saturdays and Sundays on which nothing was open or
     dealt; none where there is no money at first or any day ends without some.
     """
@@ -48,9 +65,8 @@ def returns(equity: Equity, from_msc: int, to_msc: int) -> Floats:
     ends = np.concatenate([[equity.start], equity.equity])[behind]
     worth = np.concatenate([[equity.start], ends])
     if not len(ends) or worth.min() <= 0.0:
-        return np.zeros(0)
-    found: Floats = worth[1:] / worth[:-1] - 1.0
-    return found
+        return NO_RETURNS
+    return Returns(days, worth[1:] / worth[:-1] - 1.0)
 
 
 def daily(found: Floats) -> Daily:

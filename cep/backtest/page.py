@@ -10,14 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from cep.backtest.curves import equity_chart, excursion_scatters, points_chart
-from cep.backtest.daily import Daily
+from cep.backtest.curves import distributions, equity_chart, excursion_scatters, points_chart
+from cep.backtest.daily import NO_RETURNS, Daily, Returns
 from cep.backtest.equity import Equity
 from cep.backtest.metrics import ALL, Metrics
 from cep.backtest.periods import by_hour, by_month
 from cep.backtest.points import digits_of
+from cep.backtest.queues import courses
 from cep.backtest.records import shown_tables
-from cep.backtest.results import Results
+from cep.backtest.results import KEPT_MAX, Results
 from cep.backtest.selection import Selection
 from cep.backtest.simulate import PRICES, Outcome
 from cep.backtest.trades import Trade
@@ -54,6 +55,7 @@ class Findings:
     metrics: Mapping[str, Metrics]
     assumptions: Sequence[str]
     daily: Daily = field(default_factory=Daily)
+    returns: Returns = NO_RETURNS
     doubled: Trial | None = None
 
 
@@ -78,6 +80,7 @@ def report(findings: Findings, ticks: Selection) -> Report:
             *(() if findings.doubled is None else doubled_tile(findings.doubled)),
         ),
         charts=tuple(charts),
+        histograms=distributions(trades, findings.returns, money),
         scatters=excursion_scatters(trades, money) if trades else (),
         tables=(
             metrics_table(findings.metrics, money.digits),
@@ -122,7 +125,9 @@ def symbol_chart(symbol: str, ticks: Selection, findings: Findings) -> SymbolCha
     )
     point = findings.outcome.points.get(symbol)
     digits = digits_of(price.values) if point is None else max(0, round(-np.log10(point)))
-    return SymbolChart(symbol, (price,), markers(symbol, findings), int(digits))
+    results = findings.results
+    queues = courses(results.plan, results.recent, symbol, KEPT_MAX)
+    return SymbolChart(symbol, (price,), markers(symbol, findings), int(digits), queues)
 
 
 def markers(symbol: str, findings: Findings) -> tuple[Marker, ...]:

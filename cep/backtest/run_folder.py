@@ -66,7 +66,7 @@ class RunFolder:
     def finish(self, finished: Finished) -> None:
         """Write what came of the run, the manifest last, and give the folder its name."""
         draft = self._draft
-        for name, table in account_tables(finished.outcome).items():
+        for name, table in account_tables(finished.outcome, finished.returns).items():
             write_table(file_of(draft, name), table)
         try:
             (draft / METRICS).write_bytes(as_json(metrics(finished)))

@@ -10,7 +10,7 @@ from cep.account.harsher import DOUBLED
 from cep.account.market import Market
 from cep.backtest.asked import Asked
 from cep.backtest.assumptions import assumptions
-from cep.backtest.daily import Daily, daily, returns
+from cep.backtest.daily import Daily, Returns, daily, returns
 from cep.backtest.dealt import dealt
 from cep.backtest.divided import why_whole
 from cep.backtest.metrics import Metrics, by_signal
@@ -58,6 +58,7 @@ class Finished:
     metrics: Mapping[str, Metrics]
     notes: list[str]
     daily: Daily
+    returns: Returns
     doubled: Trial | None
 
     @property
@@ -74,7 +75,8 @@ class Finished:
         findings = Findings(
             f"Backtest of {self.results.plan.name}",
             f"{time_text(first)} to {time_text(last)} UTC",
-            self.results, outcome, self.metrics, self.notes, self.daily, self.doubled,
+            self.results, outcome, self.metrics, self.notes, self.daily, self.returns,
+            self.doubled,
         )  # fmt: skip
         symbols = set(asked.selection.symbols) | set(outcome.points)
         return render(report(findings, tick_selection(asked.archive, asked.selection, symbols)))
@@ -183,9 +185,10 @@ class Work:
             )
         notes += filter(None, [self.about_fills])
         metrics = by_signal(outcome.trades, span_ms)
-        days = daily(returns(outcome.equity, *asked.selection.interval_msc))
+        days = returns(outcome.equity, *asked.selection.interval_msc)
         doubled = Trial.of(tried[0], span_ms) if tried else None
-        return Finished(asked, self.results, outcome, metrics, notes, days, doubled)
+        ratios = daily(days.shares)
+        return Finished(asked, self.results, outcome, metrics, notes, ratios, days, doubled)
 
     def outcomes(
         self, markets: Sequence[Market], progress: Progress = no_progress

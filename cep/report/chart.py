@@ -9,10 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cep.report.decimate import kept_points
-from cep.report.model import Marker, MarkerKind, Role, Series, SymbolChart
+from cep.report.model import Marker, MarkerKind, QueueCourse, Role, Series, SymbolChart
 
 MARKERS_MAX = 1500
 """Markers of one kind on one chart; of more, the latest are drawn and the page says so."""
+STAYS_MAX = 1500
+"""Events of one queue on one chart; of more, the latest are shown and the page says so."""
 
 
 def encode(charts: tuple[SymbolChart, ...], points_max: int) -> str:
@@ -30,8 +32,27 @@ def chart_data(chart: SymbolChart, points_max: int) -> dict[str, Any]:
         "start": start,
         "series": [series_data(series, start, chart.digits, points_max) for series in chart.series],
         "markers": [marker_data(marker, chart, start) for marker in markers],
+        "queues": [queue_data(queue, start) for queue in chart.queues],
         "totals": {kind.value: sum(m.kind is kind for m in chart.markers) for kind in MarkerKind},
     }
+
+
+def queue_data(queue: QueueCourse, start: int) -> dict[str, Any]:
+    """Stays as lists: number, event, key, its time, when it entered and left, what it was bound to
+    and when. Of more than `STAYS_MAX` the latest, and what they are known from.
+    """
+    shown, known = queue.stays[-STAYS_MAX:], queue.known_msc
+    if len(shown) < len(queue.stays):
+        known = max(shown[0].entered_msc, known or shown[0].entered_msc)
+    stays = [
+        [
+            stay.number, stay.event, stay.key, stay.time_msc - start, stay.entered_msc - start,
+            stay.left_msc - start, [[name, msc - start] for name, msc in stay.binds],
+        ]
+        for stay in shown
+    ]  # fmt: skip
+    known_at = None if known is None else known - start
+    return {"engine": queue.engine, "span": queue.span_ms, "known": known_at, "stays": stays}
 
 
 def start_msc(chart: SymbolChart) -> int:

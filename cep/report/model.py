@@ -61,13 +61,45 @@ class Marker:
 
 
 @dataclass(frozen=True, slots=True)
+class Stay:
+    """An event from its entering an engine's queue until it left, with the names and times of the
+    complex events it was bound to. It leaves where it is opposed, comes again, or is too old.
+    """
+
+    number: int
+    event: str
+    key: str
+    time_msc: int
+    entered_msc: int
+    left_msc: int
+    binds: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class QueueCourse:
+    """An engine's queue over time, stays in the order of entering; so each moment's can be shown.
+
+    `span_ms` is how long an event stays at most. Some that entered before `known_msc` may be
+    missing; None: all are here.
+    """
+
+    engine: str
+    span_ms: int
+    stays: tuple[Stay, ...]
+    known_msc: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class SymbolChart:
-    """One tab: a symbol's lines and markers; `digits` is the number of decimals of its prices."""
+    """One tab: a symbol's lines and markers, and the queues that go with each moment; `digits` is
+    the number of decimals of its prices.
+    """
 
     symbol: str
     series: tuple[Series, ...]
     markers: tuple[Marker, ...] = ()
     digits: int = 5
+    queues: tuple[QueueCourse, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +165,15 @@ class Scatter:
 
 
 @dataclass(frozen=True, slots=True)
+class Histogram:
+    """How amounts are distributed; at least one of them. `across` is what they are, and in what."""
+
+    title: str
+    across: str
+    values: Sequence[float] | NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
 class Heat:
     """What two settings come to: `texts[row][column]`, coloured by `shares`, from -1, bad, to 1.
 
@@ -168,5 +209,6 @@ class Report:
     charts: tuple[SymbolChart, ...] = ()
     tables: tuple[Table, ...] = ()
     engines: tuple[QueueView, ...] = ()
+    histograms: tuple[Histogram, ...] = ()
     scatters: tuple[Scatter, ...] = ()
     heats: tuple[Heat, ...] = ()

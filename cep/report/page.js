@@ -2,7 +2,7 @@
 // Charts of the report. Times are ms from the chart's start; the page's tables need none of this.
 const KINDS = { event: "Simple events", complex: "Complex events", signal: "Signals", fill: "Fills" };
 const MARGIN = { left: 12, right: 112, top: 8, bottom: 26 };
-const FILTERED_ROWS = 8, PRICE_HEIGHT = 380, LANE_HEIGHT = 20, LANES_MAX = 16, SNAP_PX = 9;
+const FILTERED_ROWS = 8, PRICE_HEIGHT = 380, LANE_HEIGHT = 20, LANES_MAX = 16, SNAP_PX = 9, QUEUE_ROWS = 40;
 const STEPS_MS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 15e3, 3e4, 6e4, 12e4, 3e5, 6e5,
   9e5, 18e5, 36e5, 72e5, 108e5, 216e5, 432e5, 864e5, 1728e5, 6048e5, 12096e5, 2592e6, 7776e6, 31536e6];
 
@@ -42,6 +42,8 @@ function timeText(msc, step = 1) {
   return iso.slice(11, step >= 6e4 ? 16 : step >= 1e3 ? 19 : 23);
 }
 
+function moment(msc) { return new Date(msc).toISOString().replace("T", " ").slice(0, 23); }
+
 function markPath(marker, x, y, r) {
   if (marker.kind === "complex") return `M${x} ${y - r - 1}l${r + 1} ${r + 1}l${-r - 1} ${r + 1}l${-r - 1} ${-r - 1}z`;
   if (marker.kind === "fill") return `M${x - r + 1} ${y - r + 1}h${2 * r - 2}v${2 * r - 2}h${2 - 2 * r}z`;
@@ -59,7 +61,8 @@ class Chart {
     this.ends = this.extent();
     this.view = this.ends;
     this.lanes = [...new Set(data.markers.map(m => m.label))].slice(0, LANES_MAX);
-    panel.append(this.legend(), this.plot(), html("p", "hint", this.hint()));
+    this.queues = html("div", "queues");
+    panel.append(this.legend(), this.plot(), html("p", "hint", this.hint()), this.queues);
     this.listen();
     new ResizeObserver(() => this.draw()).observe(this.root);
   }
@@ -74,7 +77,8 @@ class Chart {
   hint() {
     const cut = Object.keys(KINDS).filter(kind => this.data.totals[kind] > this.count(kind))
       .map(kind => ` ${KINDS[kind]}: the latest ${this.count(kind)} of ${this.data.totals[kind]} are drawn.`);
-    return "Times are UTC. Drag to zoom, double-click to see all; with the keyboard: + and −, arrows, 0." + cut.join("");
+    const queues = this.data.queues.length ? " Click to see the event queue of a moment." : "";
+    return "Times are UTC. Drag to zoom, double-click to see all; with the keyboard: + and −, arrows, 0." + queues + cut.join("");
   }
 
   count(kind) { return this.data.markers.filter(m => m.kind === kind).length; }
@@ -131,6 +135,35 @@ class Chart {
     const half = Math.min((this.ends[1] - this.ends[0]) / 2, 10 * 6e4), t = msc - this.data.start;
     this.show([t - half, t + half]);
     this.hover(this.x(t));
+    this.showQueues(t);
+  }
+
+  /** What stood in each engine's queue at a moment, newest first, with what it was bound to by then. */
+  showQueues(t) {
+    this.queues.replaceChildren(...this.data.queues.flatMap(queue => {
+      const held = queue.stays.filter(([, , , , entered, left]) => entered <= t && t < left).reverse(), shown = held.slice(0, QUEUE_ROWS);
+      const counted = shown.length < held.length ? `the newest ${shown.length} of ${held.length} queued` : `${held.length} queued`;
+      const early = queue.known !== null && t - queue.span < queue.known;
+      const note = counted + (early ? `; of events before ${moment(queue.known + this.data.start)} nothing is kept` : "");
+      return [html("h3", "", `Event queue: ${queue.engine}, ${moment(t + this.data.start)}`), html("span", "note", note), ...(shown.length ? [this.queueTable(shown, t)] : [])];
+    }));
+  }
+
+  queueTable(stays, t) {
+    const bound = stays.map(stay => stay[6].filter(([, when]) => when <= t).map(([name]) => name));
+    const binds = Math.max(1, ...bound.map(names => names.length)), row = (kind, cells) => {
+      const made = html("tr", "");
+      made.append(...cells.map(cell => html(kind, "", String(cell))));
+      return made;
+    };
+    const table = html("table", ""), body = html("tbody", "");
+    const heads = ["Number", "Event", "Key", "Time (UTC)", ...Array.from({ length: binds }, (_, i) => `Bind ${i + 1}`)];
+    body.append(...stays.map(([number, event, key, time], i) => row("td", [number, event, key, moment(time + this.data.start), ...Array.from({ length: binds }, (_, n) => bound[i][n] ?? "")])));
+    table.append(html("thead", ""), body);
+    table.tHead.append(row("th", heads));
+    const scroll = html("div", "scroll", "", { tabindex: "0", role: "region", "aria-label": "Event queue" });
+    scroll.append(table);
+    return scroll;
   }
 
   x(t) { return MARGIN.left + (t - this.view[0]) / (this.view[1] - this.view[0]) * this.inner; }
@@ -278,6 +311,13 @@ class Chart {
       this.overlay.append(svg("circle", { class: "bound", cx: this.x(m.t), cy: this.laneY(m.label), r: 7 }));
   }
 
+  /** A click: what is there, and the queues of that moment. */
+  pick(x) {
+    this.hover(x);
+    const [nearest] = this.near(x);
+    this.showQueues(nearest ? nearest.t : this.time(x));
+  }
+
   leave() { this.overlay.replaceChildren(); this.tip.hidden = true; }
 
   listen() {
@@ -288,7 +328,7 @@ class Chart {
     this.canvas.onpointerup = event => {
       const to = at(event), [a, b] = [from ?? to, to].sort((p, q) => p - q);
       from = null;
-      if (b - a > 5) this.show([this.time(a), this.time(b)]); else this.hover(to);
+      if (b - a > 5) this.show([this.time(a), this.time(b)]); else this.pick(to);
     };
     this.canvas.onpointercancel = () => { from = null; this.leave(); };
     this.canvas.onpointerleave = () => { if (from === null) this.leave(); };

@@ -8,7 +8,8 @@ from string import Template
 
 from cep.report.chart import encode
 from cep.report.heat import heat_html
-from cep.report.model import Report, Scatter, Verdict
+from cep.report.histogram import histogram_html
+from cep.report.model import Report, Verdict
 from cep.report.scatter import scatter_html
 from cep.report.tables import queue_html, table_html
 
@@ -25,7 +26,7 @@ def render(report: Report, *, points_max: int = POINTS_MAX) -> str:
         verdict=verdict_html(report.verdict),
         summary=summary_html(report.summary),
         charts='<section id="charts" class="card" hidden></section>' if report.charts else "",
-        scatters=scatters_html(report.scatters),
+        planes=planes_html(report),
         heats="\n".join(map(heat_html, report.heats)),
         tables="\n".join(map(table_html, report.tables)),
         queues="\n".join(map(queue_html, report.engines)),
@@ -45,9 +46,11 @@ def verdict_html(verdict: Verdict | None) -> str:
     return f'<p class="verdict {name}" role="status">{mark} {escape(verdict.text)}</p>'
 
 
-def scatters_html(scatters: tuple[Scatter, ...]) -> str:
-    figures = "\n".join(map(scatter_html, scatters))
-    return f'<section class="card scatters">\n{figures}\n</section>' if figures else ""
+def planes_html(report: Report) -> str:
+    """Histograms and scatters, side by side."""
+    drawn = [*map(histogram_html, report.histograms), *map(scatter_html, report.scatters)]
+    figures = "\n".join(drawn)
+    return f'<section class="card planes">\n{figures}\n</section>' if figures else ""
 
 
 def summary_html(pairs: tuple[tuple[str, str], ...]) -> str:

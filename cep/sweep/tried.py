@@ -69,7 +69,7 @@ def filled(
 ) -> Tried:
     """The row of a variant, from what came of its orders."""
     whole = by_signal(outcome.trades, selection.span_ms)[ALL]
-    days = daily(returns(outcome.equity, *selection.interval_msc))
+    days = daily(returns(outcome.equity, *selection.interval_msc).shares)
     found = {name: getattr(whole, name) for name in MEASURES if hasattr(whole, name)}
     found |= {"equity_drawdown": outcome.equity.drawdown, "daily_sharpe": days.sharpe}
     points = np.array([trade.points for trade in outcome.trades], np.float64)

@@ -30,14 +30,23 @@ def span(days: int) -> tuple[int, int]:
 
 def test_each_day_has_a_return_and_quiet_weekends_have_none() -> None:
     found = returns(equity((0, 110.0), (2, 99.0), (7, 198.0)), *span(8))
-    assert found.tolist() == pytest.approx([0.1, 0.0, -0.1, 0.0, 0.0, 1.0])
+    assert found.shares.tolist() == pytest.approx([0.1, 0.0, -0.1, 0.0, 0.0, 1.0])
     traded = returns(equity((5, 150.0)), *span(7))
-    assert traded.tolist() == pytest.approx([0.0] * 5 + [0.5])
+    assert traded.shares.tolist() == pytest.approx([0.0] * 5 + [0.5])
+
+
+def test_returns_are_what_libraries_of_tear_sheets_take() -> None:
+    """`docs/backtest.md`: a Series of shares by day, which QuantStats and empyrical take."""
+    pandas = returns(equity((0, 110.0), (2, 99.0)), *span(3)).table().to_pandas()
+    series = pandas.set_index("date")["return"]
+    days = [str(day) for day in series.index]
+    assert days == ["2024-03-04", "2024-03-05", "2024-03-06"]
+    assert series.tolist() == pytest.approx([0.1, 0.0, -0.1])
 
 
 def test_without_money_there_are_no_returns() -> None:
-    assert not len(returns(equity((0, 1.0), start=0.0), *span(3)))
-    assert not len(returns(equity((0, -5.0)), *span(3)))
+    assert not len(returns(equity((0, 1.0), start=0.0), *span(3)).days)
+    assert not len(returns(equity((0, -5.0)), *span(3)).days)
     assert daily(np.zeros(0)) == Daily()
 
 

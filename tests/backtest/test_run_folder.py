@@ -23,7 +23,7 @@ from tests.backtest.archives import recorded
 from tests.backtest.rules import CHAINED
 from tests.waiting import LONG_S, wait_until
 
-NAMES = {"orders", "deals", "trades", "equity"}
+NAMES = {"orders", "deals", "trades", "equity", "returns"}
 ACCOUNT = "[account]\nbalance = 5000\n[symbols.'*']\ncommission_per_lot = 10\n"
 
 

@@ -14,6 +14,7 @@ from cep.account.orders import Order
 from cep.archive import Archive
 from cep.backtest.account_tables import account_tables
 from cep.backtest.assumptions import assumptions
+from cep.backtest.daily import NO_RETURNS
 from cep.backtest.errors import BacktestError
 from cep.backtest.metrics import by_signal
 from cep.backtest.orders import orders
@@ -145,7 +146,7 @@ def test_a_row_group_is_no_single_row(archive: Archive, tmp_path: Path) -> None:
 def test_what_the_account_did_as_tables(archive: Archive, made: list[Order]) -> None:
     ticks = tick_selection(archive, select(archive, PLAN), {"EURUSD"})
     outcome = simulate(ticks, made, {})
-    tables = account_tables(outcome)
+    tables = account_tables(outcome, NO_RETURNS)
     rows = tables["trades"].to_pylist()
     assert rows == [asdict(trade) for trade in outcome.trades] and rows
     asked = tables["orders"].to_pylist()
@@ -181,6 +182,11 @@ def test_the_report_shows_everything(archive: Archive, results: Results, made: l
     assert tabs["Points"].digits == 1
     assert [len(scatter.dots) for scatter in page.scatters] == [found["all"].trades] * 2
     assert any(dot.x < dot.y for dot in page.scatters[0].dots)
+    (histogram,) = page.histograms
+    assert list(histogram.values) == [trade.points for trade in outcome.trades]
+    held = {queue.engine: {stay.event for stay in queue.stays} for queue in tabs["EURUSD"].queues}
+    assert held["Tactical"] >= {"Up", "Down"} and "Reversal" in held["Portfolio"]
+    assert any(stay.binds for queue in tabs["EURUSD"].queues for stay in queue.stays)
     equity = tabs["Points"].series[0]
     times = equity.time_msc.tolist()
     assert equity.values[0] == 0.0 and times == sorted(times)

@@ -68,7 +68,7 @@ def test_a_backtest_takes_the_values_and_writes_them_down(rules: Path, tmp_path:
     literal.write_text(RULES.replace("= 1.1 range", "= 1.12 range"), encoding="utf-8")
     other = run("backtest", literal, *given[2:], "--run", tmp_path / "other")
     assert other.exit_code == 0, other.output
-    for name in ("orders", "deals", "trades", "equity"):
+    for name in ("orders", "deals", "trades", "equity", "returns"):
         files = (tmp_path / folder / f"{name}.parquet" for folder in ("run", "other"))
         assert len({file.read_bytes() for file in files}) == 1, name
 

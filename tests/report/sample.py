@@ -6,14 +6,17 @@ import numpy as np
 
 from cep.report import (
     Dot,
+    Histogram,
     Marker,
     MarkerKind,
+    QueueCourse,
     QueueEntry,
     QueueView,
     Report,
     Role,
     Scatter,
     Series,
+    Stay,
     SymbolChart,
     Table,
     Time,
@@ -49,7 +52,14 @@ def chart(symbol: str) -> SymbolChart:
         series("average", Role.MIDDLE, 1.1),
         series("lower", Role.LOWER, 1.08),
     )
-    return SymbolChart(symbol, lines, markers())
+    at = START_MSC + 600_000
+    above, below = ((("Reversal", at + 60_000),) for _ in range(2))
+    stays = (
+        Stay(10, "AboveUpper", symbol, at, at, at + 1_800_001, above),
+        Stay(11, "BelowMa", symbol, at + 60_000, at + 60_000, at + 1_860_001, below),
+    )
+    queues = (QueueCourse("Main", 1_800_000, stays, START_MSC),)
+    return SymbolChart(symbol, lines, markers(), queues=queues)
 
 
 def scatter() -> Scatter:
@@ -76,5 +86,6 @@ def report() -> Report:
         (chart("EURUSD"), chart("^GSPC")),
         (signals,),
         (queue(),),
+        (Histogram("Results", "points", [-3.0, 1.0, 2.0, 2.5]),),
         (scatter(),),
     )

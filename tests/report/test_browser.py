@@ -41,7 +41,9 @@ const panel = () => $("[role=tabpanel]").find(p => !p.hidden);
 const state = () => ({ tab: $("[role=tab][aria-selected=true]").map(b => b.textContent).join(),
   marks: $(".plot > svg > .mark", panel()).length, lines: $(".line", panel()).length,
   zoomed: !$(".reset", panel())[0].disabled, tip: $(".tip", panel())[0].innerText,
-  bound: $(".bound", panel()).length });
+  bound: $(".bound", panel()).length,
+  queue: $(".queues tbody tr", panel()).map(row => [...row.cells].map(cell => cell.textContent)),
+  note: $(".queues .note", panel()).map(note => note.textContent).join() });
 seen.start = state();
 $(".goto")[0].click();                              seen.goto = state();
 $(".reset", panel())[0].click();                    seen.reset = state();
@@ -91,6 +93,14 @@ def test_the_reader_can_zoom_switch_and_hide(tmp_path: Path) -> None:
     assert (seen["start"]["marks"], seen["start"]["lines"]) == (10, 4)
     goto = seen["goto"]
     assert goto["tab"] == "^GSPC" and goto["zoomed"] is True
+    assert seen["start"]["queue"] == []
+    assert [(row[1], row[4]) for row in goto["queue"]] == [
+        ("BelowMa", "Reversal"), ("AboveUpper", "Reversal"),
+    ]  # fmt: skip
+    assert goto["queue"][0][3] == "2024-03-01 08:11:00.000"
+    assert goto["note"].startswith(
+        "2 queued; of events before 2024-03-01 08:00:00.000 nothing is kept"
+    )
     assert "Complex event: Reversal" in str(goto["tip"]) and goto["bound"] == 6
     assert seen["reset"]["zoomed"] is False
     assert seen["noEvents"]["marks"] == 6

@@ -13,9 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cep.report import Dot, Marker, Report, Scatter, Table, Time, Verdict, render
+from cep.report.axes import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH
 from cep.report.chart import MARKERS_MAX, chart_data, encode
 from cep.report.decimate import kept_points
-from cep.report.model import MarkerKind, QueueEntry, QueueView, Role, SymbolChart
+from cep.report.histogram import BARS_MAX, bars, histogram_html
+from cep.report.model import Histogram, MarkerKind, QueueEntry, QueueView, Role, SymbolChart
 from cep.report.rows import (
     EngineRows,
     complex_markers,
@@ -26,7 +28,7 @@ from cep.report.rows import (
     signal_table,
     symbol_markers,
 )
-from cep.report.scatter import BOTTOM, DOTS_MAX, HEIGHT, LEFT, RIGHT, TOP, WIDTH, scatter_html
+from cep.report.scatter import DOTS_MAX, scatter_html
 from cep.report.tables import ROWS_MAX, queue_html, table_html, time_text
 from tests.report import sample
 
@@ -59,6 +61,7 @@ def test_no_text_escapes_its_place(text: str) -> None:
             (SymbolChart(text, (), (marker,)),),
             (Table(text, (text,), [(text,), (Time(0, text),)]),),
             (QueueView(text, (QueueEntry(1, text, 0, (text,), text, text),)),),
+            (Histogram(text, text, [1.0]),),
             (Scatter(text, text, text, (Dot(1.0, -1.0, text),)),),
         )
     )  # fmt: skip
@@ -99,6 +102,36 @@ def test_a_scatter_of_more_dots_than_are_drawn_says_so() -> None:
     text = scatter_html(Scatter("All", "x", "y", dots))
     assert f"All (the latest {DOTS_MAX:,})" in text
     assert "number 5<" in text and "number 4<" not in text
+
+
+FINITE = st.floats(-1e12, 1e12).map(lambda value: round(value, 6))
+
+
+@given(st.lists(FINITE, min_size=1, max_size=80))
+def test_each_value_is_counted_in_the_bar_it_lies_in(values: list[float]) -> None:
+    lows, counts, width = bars(np.array(values))
+    assert counts.sum() == len(values) and len(counts) <= BARS_MAX + 2
+    if any(values):
+        assert lows.tolist() == pytest.approx((lows[0] + width * np.arange(len(lows))).tolist())
+        assert all(low + width <= 1e-9 * width or low >= -1e-9 * width for low in lows), (
+            "no bar has gains and losses"
+        )
+    inner = counts[1:-1].tolist()
+    between = [[v for v in values if low <= v < low + width] for low in lows.tolist()[1:-1]]
+    assert np.abs(np.subtract(inner, [len(found) for found in between])).sum() <= 2, (
+        "but for the rounding of an edge"
+    )
+
+
+def test_a_histogram_tells_each_bar_and_what_lies_beyond() -> None:
+    values = [-5.0] * 3 + [10.0] * 96 + [1000.0]
+    text = histogram_html(Histogram("Trades", "net", values))
+    said = dict(re.findall("<title>(.*?): ([0-9,]+)</title>", text))
+    assert sum(int(count.replace(",", "")) for count in said.values()) == 100
+    assert list(said)[-1].startswith("from ") and said[list(said)[-1]] == "1"
+    assert "mean 19.45, median 10" in text
+    single = histogram_html(Histogram("One", "x", [0.0]))
+    assert "<title>0 to 1: 1</title>" in single
 
 
 def test_queue_has_the_columns_of_the_schematic_newest_first() -> None:
