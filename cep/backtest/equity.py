@@ -73,7 +73,7 @@ class Holding:
         """
         places, bids, asks = own, ticks.bid[own], ticks.ask[own]
         others = np.union1d(at, rates.places(self.pairs)) if self.pairs else at
-        if not np.isin(others, own).all():  # that of another symbol counts: at the quotes before it
+        if not _are_among(others, own):  # that of another symbol counts: at the quotes before it
             places = np.union1d(own, others)
             quotes = np.searchsorted(own, places, side="right")
             bids = np.concatenate([[self.bid], bids])[quotes]
@@ -124,6 +124,14 @@ class Rates:
 
     def _ticks_of(self, row: int) -> Ints:
         return self._own.get(row, np.zeros(0, np.int64))
+
+
+def _are_among(places: Ints, own: Ints) -> bool:
+    """Whether all are in `own`, which rises: a look at each spares sorting the others."""
+    if not len(places):
+        return True
+    at = np.minimum(np.searchsorted(own, places), len(own) - 1)
+    return bool(len(own) and (own[at] == places).all())
 
 
 def _opened(deals: Table) -> Floats:

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
-from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -17,17 +16,16 @@ from cep.account.rates import QUOTED, Route
 from cep.backtest.costs import OpeningCosts
 from cep.backtest.course import Course
 from cep.backtest.equity import Equity
+from cep.backtest.loop import loop_for
 from cep.backtest.orders import as_requests
 from cep.backtest.points import digits_of
 from cep.backtest.ticks import Ints, Ticks
 from cep.backtest.trades import END, Excursion, Trade, in_points, trades_of
-from cep.engine.jit import entry
 from mt5bridge.broker import Broker, Specification, Table, Waiting, codes
 from mt5bridge.broker.broker import Run
 from mt5bridge.broker.leap import leap
 from mt5bridge.broker.money import profit_of
 from mt5bridge.broker.nights import DAY_MS
-from mt5bridge.broker.run import run
 
 NO_TICK = "no later tick"
 NOT_IN_TIME, NOT_YET, TAKEN_BACK = 1, 2, 4
@@ -39,8 +37,6 @@ _OWN = {
     TAKEN_BACK: "taken back",
     codes.TOO_FAR: codes.TEXTS[codes.TOO_FAR],
 }
-PLAIN_ORDERS_MAX = 10_000
-"""So many orders take some seconds without a compiler, which takes some seconds itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +64,7 @@ class Trading:
         market: Market = NEXT_TICK,
         loop: Run | None = None,
     ) -> None:
-        """`loop` is that of the broker, else what is done first."""
+        """`loop` is that of the broker, else what is fastest (`cep.backtest.loop`)."""
         self._market, self._chooses_loop = market, loop is None
         self._orders: list[Order] = []
         self._symbols: dict[str, Specification] = {}
@@ -133,7 +129,7 @@ class Trading:
         self._unfilled.update(tag for tag, one in enumerate(orders, first_tag) if one.kind)
         self._orders += orders
         if self._chooses_loop:
-            self._broker.loop = loop_for(len(self._orders))
+            self._broker.loop = loop_for(len(self._orders), len(orders))
         answers = self._waiting.answers["retcode"]
         is_given = answers != codes.RUNS
         self._retcodes.append((self._waiting.requests["tag"][is_given], answers[is_given]))
@@ -288,6 +284,8 @@ class Trading:
         return parts or [ticks]
 
     def _pushed(self, ticks: Ticks) -> Table:
+        if self._chooses_loop:  # there may be machine code by now
+            self._broker.loop = loop_for(len(self._orders))
         self._broker.run(
             ticks.symbol, ticks.order, ticks.time_msc, ticks.bid, ticks.ask, self._waiting
         )
@@ -331,14 +329,3 @@ class Trading:
 def answer_text(retcode: int) -> str:
     """What a return code says of an order."""
     return _OWN.get(retcode) or f"{codes.TEXTS[retcode]} ({retcode})"
-
-
-def loop_for(orders: int) -> Run:
-    """The broker's loop that is done first with so many orders, the compiler's time included."""
-    return leap if orders <= PLAIN_ORDERS_MAX else _compiled_loop()
-
-
-@cache
-def _compiled_loop() -> Run:
-    """Made once a process: its machine code is loaded then."""
-    return entry(run)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from cep.clocks import Mode
 from cep.engine.coverage import why_not_generated
+from cep.engine.jit import Addressed
 from cep.engine.layout import StreamIds
 from cep.engine.machine import library
 from cep.engine.machine.build import build
@@ -82,7 +83,7 @@ class Compiled:
         self.literals: tuple[str, ...] = tuple(Strings((*seed.strings, *self.plan.keys)).values)
         self.module: CompiledStage | None = None
         self.program: Program | None = None
-        self.ordered: MachineCode | None = None
+        self.ordered: MachineCode[Addressed] | None = None
         """What a long run of a program has made for the next run of the same rules."""
         self.why_not_whole = ""
         """Why they are no program, once that was tried."""

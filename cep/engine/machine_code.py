@@ -13,15 +13,16 @@ import hashlib
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
+from typing import Any, Generic, Protocol, TypeVar
 
 from loguru import logger
 from numba.core.registry import cpu_target
 
 from cep.engine.generated import PREFIX, imported, plans_folder
-from cep.engine.jit import Addressed
 from cep.engine.machine.kernels.entry import enter
 from mt5bridge.file_lock import lock
 
@@ -33,10 +34,37 @@ long as some millions of rows do."""
 LOW_PRIORITY = 10
 
 
-class MachineCode:
+class Makeable(Protocol):
+    """What has machine code: found by its function's module and name, where it is itself."""
+
+    @property
+    def function(self) -> Callable[..., Any]: ...
+
+    @property
+    def code(self) -> Any:
+        """From the disk, or compiled now, which takes seconds."""
+
+
+Enter = TypeVar("Enter", bound=Makeable)
+Code = TypeVar("Code")
+
+
+class Made(Generic[Code]):
+    """A decorator of a function that has something compiled and returns it: once a process."""
+
+    def __init__(self, function: Callable[[], Code]) -> None:
+        self.function = function
+
+    @cached_property
+    def code(self) -> Code:
+        """What it returns."""
+        return self.function()
+
+
+class MachineCode(Generic[Enter]):
     """That of what Python enters, whichever runs need it."""
 
-    def __init__(self, enter: Addressed) -> None:
+    def __init__(self, enter: Enter) -> None:
         self.enter = enter
         self._is_made = self._has_failed = self._is_announced = False
         self._child: subprocess.Popen[bytes] | None = None

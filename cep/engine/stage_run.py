@@ -16,7 +16,7 @@ from cep.engine.codegen.module import ModuleSource
 from cep.engine.entry import Entry
 from cep.engine.generated import load_module
 from cep.engine.input_rows import InputRows
-from cep.engine.jit import Around, plain
+from cep.engine.jit import Addressed, Around, plain
 from cep.engine.kernels import feed as queues_alone
 from cep.engine.kernels.arrive import feed_rows
 from cep.engine.kernels.state import (
@@ -65,7 +65,7 @@ class CompiledStage:
     source: str
     run: Run
     needs: Needs
-    code: MachineCode | None
+    code: MachineCode[Addressed] | None
     waits: bool
 
 
@@ -215,7 +215,7 @@ class StageRun:
             if start >= stop:
                 return
 
-    def _look_for(self, code: MachineCode, rows: int) -> None:
+    def _look_for(self, code: MachineCode[Addressed], rows: int) -> None:
         """Have machine code from now on, or go on without for so many rows."""
         if self.compiled.waits:
             code.make()

@@ -17,9 +17,8 @@ from cep.account.market import Market
 from cep.account.orders import LOTS_DEFAULT, Order
 from cep.backtest.orders import orders
 from cep.backtest.ticks import Ticks
-from cep.backtest.trading import NO_TICK, PLAIN_ORDERS_MAX, Trading, loop_for
+from cep.backtest.trading import NO_TICK, Trading
 from mt5bridge.broker import Specification, Terms
-from mt5bridge.broker.leap import leap
 from tests.backtest.naive import (
     BACK,
     LATE,
@@ -189,10 +188,6 @@ def test_a_symbol_does_not_wait_for_another() -> None:
     found.push(as_ticks([(40, 40, 2, 2)], symbol=1))
     assert [trade.symbol for trade in found.trades] == ["X", "Y"]
     assert [trade.closed_msc for trade in found.trades] == [30, 40]
-
-
-def test_many_orders_are_worth_the_compiler() -> None:
-    assert loop_for(PLAIN_ORDERS_MAX) is leap is not loop_for(PLAIN_ORDERS_MAX + 1)
 
 
 def test_signals_become_orders() -> None:
