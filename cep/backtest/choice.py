@@ -15,6 +15,7 @@ import msgspec
 from cep.backtest.selection import Selection
 from cep.backtest.sequential import sequential
 from cep.backtest.slices import cuts
+from cep.engine.machine import library
 from cep.engine.native import Compiled
 
 ROWS_MIN = 500_000
@@ -40,6 +41,8 @@ def chosen(
         return Choice(1, "there is one core")
     if selection.rows < ROWS_MIN:
         return Choice(1, f"several pay from {ROWS_MIN:,} records, these are {selection.rows:,}")
+    if rules.jit and not library.CODE.is_ready:
+        return Choice(1, "there is no machine code yet, and others would wait for it")
     seconds = estimated_seconds(rules, selection, monotonic_ns)
     about = f"the first records tell of about {seconds:,.0f} s of work for one process"
     if seconds < POOL_PAYS_SECONDS:

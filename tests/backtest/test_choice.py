@@ -10,6 +10,7 @@ from cep.archive import Archive
 from cep.backtest import choice
 from cep.backtest.choice import Choice, beginning, chosen, estimated_seconds
 from cep.backtest.selection import Selection, select
+from cep.engine.machine_code import MachineCode
 from cep.engine.native import Compiled
 from cep.plan import compile_rules
 from tests.backtest.archives import imported
@@ -50,6 +51,16 @@ def test_work_that_is_long_is_shared(
     assert found.jobs == jobs
     assert "s of work for one process" in found.why
     assert ("several pay from 20 s" in found.why) is (jobs == 1)
+
+
+def test_nothing_is_shared_before_there_is_machine_code(
+    selection: Selection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One process runs uncompiled until then; several would wait, and tell nothing of the speed."""
+    monkeypatch.setattr(choice, "ROWS_MIN", 1)
+    monkeypatch.setattr(MachineCode, "is_ready", False)
+    found = chosen(Compiled(PLAN, waits=False), selection, 4, clock().__next__)
+    assert found == Choice(1, "there is no machine code yet, and others would wait for it")
 
 
 def test_what_is_measured_is_the_beginning_of_one_symbol(selection: Selection) -> None:
