@@ -12,11 +12,13 @@ from typing import NamedTuple
 
 import msgspec
 
+from cep.backtest.parts import slice_rows_for
 from cep.backtest.selection import Selection
 from cep.backtest.sequential import sequential
-from cep.backtest.slices import cuts
+from cep.backtest.slices import SLICE_ROWS, cuts
 from cep.engine.machine import library
 from cep.engine.native import Compiled
+from cep.functions import loaded_files
 
 ROWS_MIN = 500_000
 """Fewer records are done by one process before it is known how fast that is."""
@@ -48,6 +50,34 @@ def chosen(
     if seconds < POOL_PAYS_SECONDS:
         return Choice(1, f"{about}; several pay from {POOL_PAYS_SECONDS:.0f} s")
     return Choice(cores, about)
+
+
+def pays_apart(rules: Compiled, selection: Selection) -> bool:
+    """Whether one process had better run one symbol of history after the other, rules that can be
+    run so: to read all in turn costs as much as the rules do.
+
+    What comes out of each is kept in files until all are done, so rows have to be few; and nobody
+    waits for the compiler, as the rules apart are other code: that is made for the next run.
+    Functions of the user are called in the order of the records.
+    """
+    is_short = len(selection.symbols) < 2 or selection.rows < ROWS_MIN
+    if is_short or selection.is_lived or loaded_files():
+        return False
+    if slice_rows_for(rules, "sorted") != SLICE_ROWS:
+        return False
+    made = [_is_made(part, selection.rows) for part in rules.in_parts("sorted") if part is not None]
+    return all(made)
+
+
+def _is_made(part: Compiled, rows: int) -> bool:
+    """Whether nothing is to be compiled for a run of so many rows; else it is for the next."""
+    if not part.jit:
+        return True
+    code = library.CODE if part.module is None else part.module.code
+    if code is None or code.is_ready:
+        return True
+    code.order(rows)
+    return False
 
 
 def estimated_seconds(

@@ -48,7 +48,8 @@ def in_processes(
     """Output rows in order, those of `sequential`, of rules whose symbols can be run apart
     (`why_sequential`). `advance` and `ended` are as there.
     """
-    wanted = Wanted(TASKS_A_JOB * sharing.jobs, sharing.slice_rows, sharing.kept is not None)
+    tasks = TASKS_A_JOB * sharing.jobs if sharing.jobs > 1 else 1
+    wanted = Wanted(tasks, sharing.slice_rows, sharing.kept is not None)
     with TemporaryDirectory(prefix="mt5cep-") as folder:
         divided = Divided.of(rules, selection, folder, wanted)
         parts: Found = []

@@ -69,6 +69,7 @@ class Ticks:
         first = int(self.symbol[0])
         if (self.symbol == first).all():
             return {first: np.arange(len(self))}
-        by_row = np.argsort(self.symbol.astype(np.int32), kind="stable")
+        small = np.int16 if self.symbol.max() <= np.iinfo(np.int16).max else np.int32
+        by_row = np.argsort(self.symbol.astype(small), kind="stable")  # 16 bits need no comparing
         rows, starts = np.unique(self.symbol[by_row], return_index=True)
         return dict(zip(rows.tolist(), np.split(by_row, starts[1:]), strict=True))

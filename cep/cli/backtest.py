@@ -217,6 +217,7 @@ def here(work: Work, wishes: Wishes, advance: Callable[[int], None]) -> Iterator
     """The rows by so many processes as is asked for, or is faster, and with runs before; by this
     one where the rules do not allow it.
     """
+    from cep.backtest.choice import pays_apart
     from cep.backtest.divided import how_divided
     from cep.backtest.processes import Sharing
 
@@ -228,7 +229,8 @@ def here(work: Work, wishes: Wishes, advance: Callable[[int], None]) -> Iterator
         return work.in_this_process(advance)
     jobs = wishes.jobs or (1 if wishes.kept else chosen_jobs(work))
     if jobs == 1 and wishes.kept is None:
-        return work.in_this_process(advance)
+        is_apart = pays_apart(work.rules, work.asked.selection)
+        return work.in_processes(Sharing(), advance) if is_apart else work.in_this_process(advance)
     processes = "process" if jobs == 1 else "processes"
     note(f"in {jobs} {processes}, {how_divided(work.rules, work.asked.selection)}")
     return work.in_processes(Sharing(jobs, wishes.kept, note), advance)

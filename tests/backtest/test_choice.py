@@ -8,8 +8,10 @@ import pytest
 
 from cep.archive import Archive
 from cep.backtest import choice
-from cep.backtest.choice import Choice, beginning, chosen, estimated_seconds
+from cep.backtest.choice import Choice, beginning, chosen, estimated_seconds, pays_apart
+from cep.backtest.processes import Sharing, in_processes
 from cep.backtest.selection import Selection, select
+from cep.backtest.sequential import sequential
 from cep.engine.machine_code import MachineCode
 from cep.engine.native import Compiled
 from cep.plan import compile_rules
@@ -71,3 +73,50 @@ def test_what_is_measured_is_the_beginning_of_one_symbol(selection: Selection) -
     seconds = estimated_seconds(Compiled(PLAN, jit=False), selection, clock(0, 1).__next__)
     assert seconds == pytest.approx(ROWS / 45, rel=0.1)
     assert beginning(selection, ROWS) in selection.by_symbol().values()
+
+
+APART = "define event High for each symbol as Tick[bid > 1.0];"
+
+
+@pytest.mark.parametrize(
+    ("text", "pays"),
+    [
+        (APART, True),
+        (APART.replace("as Tick", "as every Tick"), False),
+        ("from Tick select symbol, bid insert into Copy;", False),
+    ],
+)
+def test_few_rows_of_several_symbols_are_made_one_symbol_after_the_other(
+    archive: Archive, monkeypatch: pytest.MonkeyPatch, text: str, pays: bool
+) -> None:
+    """A row for each record is kept in files, which costs more than to read all in turn."""
+    rules = Compiled(compile_rules(TICK + text), jit=False)
+    every = select(archive, rules.plan)
+    assert not pays_apart(rules, every), "they are few"
+    monkeypatch.setattr(choice, "ROWS_MIN", 1)
+    assert pays_apart(rules, every) is pays
+    assert not pays_apart(rules, every.only(every.symbols[:1]))
+    monkeypatch.setattr(choice, "loaded_files", lambda: ("own.py",))
+    assert not pays_apart(rules, every)
+
+
+def test_rules_apart_are_not_waited_for(archive: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are other code, which a child makes for the next run."""
+    monkeypatch.setattr(choice, "ROWS_MIN", 1)
+    is_ready, ordered = False, list[int]()
+    monkeypatch.setattr(MachineCode, "is_ready", property(lambda code: is_ready))
+    monkeypatch.setattr(MachineCode, "order", lambda code, rows: ordered.append(rows))
+    rules = Compiled(compile_rules(TICK + APART), waits=False)
+    every = select(archive, rules.plan)
+    assert not pays_apart(rules, every)
+    assert ordered == [ROWS]
+    is_ready = True
+    assert pays_apart(rules, every)
+
+
+def test_rows_of_one_symbol_after_the_other_are_those_of_all_in_turn(archive: Archive) -> None:
+    rules = Compiled(compile_rules(TICK + APART), jit=False)
+    every = select(archive, rules.plan)
+    found = [line for rows in in_processes(rules, every, Sharing()) for line in rows.json_lines()]
+    in_turn = [line for rows in sequential(rules, every) for line in rows.json_lines()]
+    assert found == in_turn and found
