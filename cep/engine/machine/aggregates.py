@@ -24,7 +24,8 @@ from cep.engine.machine.kernels.collected import (
     SMALLEST_INT,
 )
 from cep.engine.machine.kernels.groups import COUNTED, KEY, OWN, TAKES_MAX
-from cep.engine.machine.kernels.steps import GROUP
+from cep.engine.machine.kernels.steps import GROUP, PROJECT
+from cep.engine.machine.kernels.words import OP
 from cep.plan.expressions import Aggregate, Expression
 from cep.plan.functions import aggregator_of
 from cep.plan.functions.native import Cells, Extreme, Kept, Moments, Native, WholeTotal
@@ -234,7 +235,7 @@ def lower_group(place: Place, selecting: Selecting, step: GroupBy, following: in
     arguments, _ = group_arguments(place, selecting, step, selecting.names.group(step.columns))
     return builder.node(
         GROUP, following, selecting.width, selecting.width, place.home.take(3), place.rank,
-        *arguments, builder.wanted(following),
+        *arguments, builder.wanted(following), int(builder.word(following + OP) == PROJECT),
     )  # fmt: skip
 
 

@@ -17,8 +17,8 @@ from cep.engine.machine.dispatch import Word
 from cep.engine.machine.expressions import Names, Unsupported
 from cep.engine.machine.kernels.joins import CHUNK_OF, LEAVES, RESETS, SIDES, WAITING
 from cep.engine.machine.kernels.searches import BY_NOTHING, FOUND, Q_RING, Q_VIEW, SEARCH
-from cep.engine.machine.kernels.steps import APART, BOTH, DROP, EACH, JOIN
-from cep.engine.machine.kernels.words import RING, TIME, VALUES
+from cep.engine.machine.kernels.steps import APART, BOTH, DROP, EACH, JOIN, PROJECT
+from cep.engine.machine.kernels.words import OP, RING, TIME, VALUES
 from cep.engine.machine.program import Held, HeldByKey, names_of
 from cep.engine.machine.queries import Place, Selecting, lower_input, lower_selection
 from cep.engine.machine.tables import (
@@ -261,12 +261,14 @@ class JoinNodes:
         condition = None if own is None else writer.condition(own)
         is_outer = isinstance(join, Join) and join.kind in ("full", KINDS[slot])
         other = self._inputs[others[0]].schema
+        alone = builder.alone(following)
         return builder.node(
             JOIN, following, narrow, selecting.width, 0, self.place.rank,
             len(others), builder.block(searches[slot, one] for one in others),
             self._at(slot), len(input_.schema), builder.code(condition), int(is_outer), through,
             builder.block(int(one.type.is_real) for one in other.attributes), waiting,
             int(self._is_singly), selecting.words - 1 if self._carries else 0,
+            alone, int(builder.word(alone + OP) == PROJECT),
         )  # fmt: skip
 
     def _words_of(self, input_: StreamInput) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -267,7 +267,26 @@ class Wiring:
             pairs = self.limits.get(stage, [])
             listed = self.matched.builder.block([word for pair in pairs for word in pair])
             self._set(stage, words.S_LIMITS, len(pairs), listed)
+            self._set(stage, words.S_ONE_TIMER, int(self._has_one_timer(stage, segment.stages)))
         return segment
+
+    def _has_one_timer(self, stage: int, stages: Sequence[int]) -> bool:
+        """Whether nothing happens at the end of an absence that has been broken: partial matches
+        only wait there, with a row, and go on after the same time.
+        """
+        again = (
+            self._get(one, word) for one in stages for word in (words.S_AGAIN, words.S_RESTART)
+        )
+        return (
+            self._get(stage, words.S_KIND) == words.ABSENT
+            and self._get(stage, words.S_FOR) != 0
+            and self._get(stage, words.S_LIMITS) == 0
+            and self.matched.match.kind == "pattern"
+            and self.matched.match.expired is None
+            and self._get(stages[0], words.S_KIND) == words.PLAIN_STAGE
+            and not any(isinstance(one, CountState | LogicalState) for one in self.states)
+            and stage not in again
+        )
 
     def _set(self, stage: int, word: int, *values: int) -> None:
         self.matched.builder.patch(stage + word, *values)

@@ -35,7 +35,7 @@ from cep.engine.machine.kernels.run import (
     PROGRAM_STREAMS,
 )
 from cep.engine.machine.kernels.slots import PROGRAM_SLOTS
-from cep.engine.machine.kernels.steps import BARS, ENTER, INSERT, PROJECT, STREAM
+from cep.engine.machine.kernels.steps import APART, BARS, ENTER, INSERT, LAST, PROJECT, STREAM
 from cep.engine.machine.kernels.streams import (
     ENTER_CONDITION,
     INSERT_ENTRY,
@@ -263,12 +263,20 @@ class Builder:
         """The node that selects from rows of these kinds, as bits, values into words from `first`
         on, if the condition `having` on these is true; `resets` pass.
         """
+        alone = self.alone(following)
         node = self.node(
             PROJECT, following, width, width, 0, kinds,
-            len(codes), first, having, int(resets), int(self.word(following + OP) == INSERT),
+            len(codes), first, having, int(resets), alone, int(self.word(alone + OP) == INSERT),
             *codes,
         )  # fmt: skip
         return self.want(node, kinds)
+
+    def alone(self, following: int) -> int:
+        """The node that a row goes to which comes alone: what takes chunks apart, or the last of
+        their rows, has nothing to do then.
+        """
+        is_idle = self.word(following + OP) in (LAST, APART)
+        return self.word(following + NEXT) if is_idle else following
 
     def insert(
         self, target: StreamNode, width: int, rank: int, first: int, count: int,

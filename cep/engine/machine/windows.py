@@ -27,7 +27,9 @@ from cep.engine.machine.kernels.steps import (
     EXTERNAL_BATCH,
     EXTERNAL_TIME,
     FREQUENT,
+    GROUP,
     HOPPING,
+    JOIN,
     LENGTH,
     LENGTH_BATCH,
     LENGTH_JUMP,
@@ -37,8 +39,8 @@ from cep.engine.machine.kernels.steps import (
     TIME_BATCH,
     TIME_WINDOW,
 )
-from cep.engine.machine.kernels.windows import HELD, TIME_STATE
-from cep.engine.machine.kernels.words import EXPIRED, RING
+from cep.engine.machine.kernels.windows import ANY_NEXT, GROUP_NEXT, HELD, JOIN_NEXT, TIME_STATE
+from cep.engine.machine.kernels.words import EXPIRED, OP, RING
 from cep.engine.machine.program import Builder, Held, HeldByKey
 from cep.engine.machine.window_conditions import lower_expression, lower_expression_batch
 from cep.interpreter.tables.hash_order import text_hash
@@ -47,6 +49,8 @@ from cep.plan.expressions import Call, Column, Constant
 from cep.plan.functions.convert import as_text
 from cep.plan.steps import Window
 from cep.plan.types import Schema, Type
+
+NEXT_OF = {GROUP: GROUP_NEXT, JOIN: JOIN_NEXT}
 
 
 class Stands(Protocol):
@@ -95,6 +99,13 @@ class Making:
     def leavers(self) -> int:
         """Whether what follows has a use for rows that leave."""
         return int(bool(self.place.builder.wanted(self.following) >> EXPIRED & 1))
+
+    @property
+    def next(self) -> int:
+        """What comes next, if it need not go over `drain`."""
+        builder = self.place.builder
+        following = builder.word(self.following + OP) if self.following else 0
+        return NEXT_OF.get(following, ANY_NEXT)
 
     def cell(self, position: int) -> int:
         """The cell of a whole number among the arguments."""
@@ -147,13 +158,17 @@ class Making:
 
 def _length(make: Making) -> int:
     state = make.take(RING)
-    return make.held(make.node(LENGTH, state, 0, make.cell(0), make.leavers), state)
+    return make.held(
+        make.node(LENGTH, state, 0, make.cell(0), make.leavers, 0, 0, make.next), state
+    )
 
 
 def _timed(make: Making, length: int = 0, jump: int = 0, *, is_delay: bool = False) -> int:
     state = make.take(TIME_STATE)
     leavers = is_delay or make.leavers
-    node = make.node(TIME_WINDOW, state, make.cell(0), length, leavers, int(is_delay), jump)
+    node = make.node(
+        TIME_WINDOW, state, make.cell(0), length, leavers, int(is_delay), jump, make.next
+    )
     return make.held(node, state, HELD, by_turn=True)
 
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cep.engine.machine.kernels.words import TIMERS_COUNT
 from cep.engine.native import Compiled
 from cep.lang.errors import RuleError, RuleErrors
 from cep.plan import compile_rules
@@ -162,6 +163,45 @@ def test_whatever_is_drawn(seed: int) -> None:
     except (RuleError, RuleErrors):
         return
     assert_same(text, records, records[-1][1] + 20_000)
+
+
+ABSENCES = (
+    "every e1=A -> not A for {time}",
+    "every e1=A -> not B[symbol == e1.symbol] for {time}",
+    "e1=A[price > 2.0] -> not B[price > 4.0] for {time}",
+    "every e1=A -> not B[price > 4.0] for {time} -> e2=A",
+    "every (e1=A -> not B[price > 3.0] for {time})",
+    "every e1=A -> e2=B -> not A[price > 3.0] for {time}",
+    "every e1=A -> not B[price > 4.0] for {time} -> not A[price > 4.0] for 1 sec",
+)
+
+
+@given(
+    st.integers(0, 2**32),
+    st.sampled_from(ABSENCES),
+    st.sampled_from(["300 milliseconds", "1 sec", "5 sec"]),
+    st.sampled_from(["", " output last every 1 sec", " output every 5 sec"]),
+    st.sets(st.integers(1, 40)),
+)
+def test_absences_end_in_the_order_in_which_they_began(
+    seed: int, absence: str, time: str, rate: str, cuts: set[int]
+) -> None:
+    """Also of equal times, late rows, another timer of the query, and from a snapshot on."""
+    query = f"from {absence.format(time=time)} select e1.price as p, e1.symbol as s{rate}"
+    records = walk(40, seed)
+    text = f"{STREAMS}{query} insert into Out;"
+    assert assert_same(text, records, records[-1][1] + 20_000, cuts=cuts) >= 0
+
+
+def test_an_absence_that_has_been_broken_leaves_no_timer() -> None:
+    text = STREAMS + "from every e1=A -> not A for 5 sec select e1.price as p insert into Out;"
+    run = Compiled(compile_rules(text), jit=False, machine="always").start(mode="sorted")
+    assert run.machine is not None
+    made = []
+    for n in range(200):
+        made += run.push("A", {"symbol": ["x"], "price": [n], "volume": [1]}, [10 * n]).dicts()
+        assert run.machine.memory.i[0, TIMERS_COUNT] == 1
+    assert [row["p"] for row in [*made, *run.end(7_000).dicts()]] == [199.0]
 
 
 def deals(count: int, orders: int) -> list[Record]:

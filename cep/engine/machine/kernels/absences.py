@@ -26,6 +26,7 @@ from cep.engine.machine.kernels.match_words import (
     S_KIND,
     S_MATCH,
     S_NEXT,
+    S_ONE_TIMER,
     S_PARTNER,
     S_RESTART,
     S_SLOT,
@@ -33,6 +34,7 @@ from cep.engine.machine.kernels.match_words import (
 from cep.engine.machine.kernels.offers import begin_next, passed
 from cep.engine.machine.kernels.stages import (
     arrive_empty,
+    await_next,
     due_in,
     expired,
     go_on,
@@ -116,6 +118,9 @@ def fire_absent(i: Ints, p: Ints, home: int, stage: int, due_ms: int) -> None:
         link = after
     some = i[0, ready + LINKS] != 0
     send_ready(i, p, home, stage, due_ms)
+    if p[stage + S_ONE_TIMER]:
+        await_next(i, p, home, stage, due_ms)
+        return
     now_ms, for_ms = i[0, NOW], i[0, p[stage + S_FOR]]
     if now_ms > for_ms + due_ms:
         i[0, state + DUE_AT] = now_ms + for_ms

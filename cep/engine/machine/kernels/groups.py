@@ -24,6 +24,7 @@ from cep.engine.machine.kernels.memory import (
     index_room,
     release,
 )
+from cep.engine.machine.kernels.streams import step_project
 from cep.engine.machine.kernels.words import (
     ARGUMENTS,
     CHUNK,
@@ -31,6 +32,7 @@ from cep.engine.machine.kernels.words import (
     CURRENT,
     CURSOR,
     EVALUATION,
+    EXPIRED,
     FAILED,
     INDEX_AT,
     INDEX_COUNT,
@@ -58,6 +60,8 @@ GROUP_ACCUMULATORS, GROUP_FIRST, GROUP_VALUES, GROUP_RESULTS = (
 )  # fmt: skip
 GROUP_WANTED = ARGUMENTS + 8
 """Which kinds of rows what follows has a use for, as bits; others change values, and need none."""
+GROUP_PROJECTS = ARGUMENTS + 9
+"""Whether what is selected of rows comes next."""
 
 # An accumulator: its kind; by which number of `accumulate` a value comes and goes (0: not at all);
 # its words of integers and of doubles in the group, and how many; the cell of its constant; whether
@@ -269,5 +273,21 @@ def step_group(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
         if i[0, FAILED]:
             return True  # all of it is lost
         i[0, frame + CURSOR] += 1
-    hand_on_same(i, frame, p[node + NEXT], i[0, frame + COUNT])
+    unwanted = left_in_front(i, p, frame, first)
+    i[0, frame + CHUNK] += unwanted * width
+    count = i[0, frame + COUNT] - unwanted
+    hand_on_same(i, frame, p[node + NEXT], count)
+    if count and p[node + GROUP_PROJECTS]:
+        return step_project(i, f, p, frame)  # which saves the way over `drain`
     return True
+
+
+@inline
+def left_in_front(i: Ints, p: Ints, frame: int, first: int) -> int:
+    """How many rows in front have left their group, of which nobody wants to know any more."""
+    node, count = i[0, frame + NODE], 0
+    if (p[node + GROUP_WANTED] >> EXPIRED) & 1:
+        return 0
+    while count < i[0, frame + COUNT] and i[0, first + count * p[node + WIDTH] + KIND] == EXPIRED:
+        count += 1
+    return count

@@ -27,7 +27,7 @@ from cep.engine.machine.kernels.searches import (
     looked_at,
     viewed,
 )
-from cep.engine.machine.kernels.streams import ENTER_CONDITION, ENTER_WORDS
+from cep.engine.machine.kernels.streams import ENTER_CONDITION, ENTER_WORDS, step_project
 from cep.engine.machine.kernels.words import (
     ARGUMENTS,
     BREAK,
@@ -77,9 +77,12 @@ CHUNK_OF, SIDES = 2, 3
 # a match; whether rows leave as soon as they have come (bits: so they do at all, and reset what
 # they began); the words of the other side that are doubles when it is missing; where rows wait in a
 # self join, or 0. Then whether each row goes on alone; the word with when the pair came, or 0: then
-# each row has when it came behind its values, which stands in the place of its time in the pair.
+# each row has when it came behind its values, which stands in the place of its time in the pair;
+# the node that a row goes to which was made alone, and whether what is selected comes there.
 (JOIN_OTHERS, JOIN_SEARCHES, JOIN_AT, JOIN_COUNT, JOIN_CONDITION, JOIN_OUTER, JOIN_THROUGH,
- JOIN_REALS, JOIN_WAITING, JOIN_SINGLY, JOIN_CAME) = range(ARGUMENTS, ARGUMENTS + 11)  # fmt: skip
+ JOIN_REALS, JOIN_WAITING, JOIN_SINGLY, JOIN_CAME, JOIN_ALONE, JOIN_PROJECTS) = range(
+    ARGUMENTS, ARGUMENTS + 13
+)  # fmt: skip
 LEAVES, RESETS = 1, 2
 
 # Both sides of a self join: their ways in.
@@ -103,7 +106,14 @@ def step_join(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
     waiting = i[0, frame + PLACE] + p[node + JOIN_WAITING]
     if p[node + JOIN_WAITING] and i[0, waiting + W_IS_ON]:
         return left_waiting(i, p, frame, waiting)
-    hand_on(i, frame, p[node + NEXT])
+    following, alone = p[node + NEXT], p[node + JOIN_ALONE]
+    if i[0, frame + MADE_COUNT] == 1:
+        i[0, row_at(i, i[0, frame + MADE]) + KIND] &= BREAK - 1
+        following = alone
+    makes = i[0, frame + MADE_COUNT] != 0
+    hand_on(i, frame, following)
+    if makes and following == alone and p[node + JOIN_PROJECTS]:
+        return step_project(i, f, p, frame)  # which saves the way over `drain`
     return True
 
 

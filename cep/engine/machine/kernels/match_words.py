@@ -63,14 +63,17 @@ S_IS_OR, S_PARTNER, S_FOR, S_IS_FIRST, S_NODE = 19, 20, 21, 22, 23
 # How old a partial match may become: pairs of the cell of a span and a slot in which it may begin.
 S_LIMITS, S_LIMIT_LIST = 24, 25
 # By which those that wait are found: a word of a partial match that a word of the row must equal
-# (0: by none). Whether the rows that one holds stay the same while it waits.
-S_KEY, S_ROW_KEY, S_IS_STEADY = 26, 27, 28
-STAGE = 29
+# (0: by none). Whether the rows that one holds stay the same while it waits. Absent: whether one
+# timer is set at a time, that of what is due first, and not one for each that waits or ends.
+S_KEY, S_ROW_KEY, S_IS_STEADY, S_ONE_TIMER = 26, 27, 28, 29
+STAGE = 30
 
 # The state of a stage: those that wait, those that came with the latest row, whether it has begun,
 # begins with the next row, is over; when it is due; when what must be absent came; whether those
 # that wait may be in another order than that in which they get too old; the index of their chains.
+# With one timer: when it is due, 0 where none is set; the latest due time that there was, and the
+# first turn for it.
 PENDING, FRESH, HAS_BEGUN, BEGINS_NEXT, IS_OVER, DUE_AT, CAME_MS, IS_MIXED, CHAINS = (
     0, 3, 6, 7, 8, 9, 10, 11, 12,
 )  # fmt: skip
-STAGE_STATE = CHAINS + INDEX
+AWAITED, LAST_DUE, LAST_TURN, STAGE_STATE = range(CHAINS + INDEX, CHAINS + INDEX + 4)

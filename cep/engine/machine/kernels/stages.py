@@ -9,6 +9,7 @@ from cep.engine.machine.jit import inline, inner
 from cep.engine.machine.kernels.match_words import (
     ABSENT,
     ABSENT_SIDE,
+    AWAITED,
     BEGINS_NEXT,
     COLLECTED,
     COUNTED,
@@ -21,6 +22,8 @@ from cep.engine.machine.kernels.match_words import (
     IS_DONE,
     IS_MIXED,
     IS_OVER,
+    LAST_DUE,
+    LAST_TURN,
     LOGICAL,
     M_EXPIRY,
     M_IS_SEQUENCE,
@@ -43,6 +46,7 @@ from cep.engine.machine.kernels.match_words import (
     S_MATCH,
     S_NEXT,
     S_NODE,
+    S_ONE_TIMER,
     S_PARTNER,
     S_RESTART,
     S_SLOT,
@@ -54,7 +58,9 @@ from cep.engine.machine.kernels.waiting import (
     AFTER,
     FIRST_LINK,
     HELD,
+    LAST_LINK,
     LINKS,
+    TURN_OF,
     branch,
     copied_whole,
     emptied,
@@ -105,7 +111,48 @@ def due_in(i: Ints, p: Ints, home: int, stage: int, from_ms: int) -> int:
 @inline
 def wait_from(i: Ints, p: Ints, home: int, stage: int, from_ms: int) -> None:
     """An absence waits from a time on."""
-    i[0, state_of(p, home, stage) + DUE_AT] = due_in(i, p, home, stage, from_ms)
+    if p[stage + S_ONE_TIMER]:
+        turn_of(i, p, home, stage, from_ms)
+    else:
+        i[0, state_of(p, home, stage) + DUE_AT] = due_in(i, p, home, stage, from_ms)
+
+
+@inline
+def turn_of(i: Ints, p: Ints, home: int, stage: int, from_ms: int) -> int:
+    """The turn of what waits from a time on: what is due together is done with the first of it,
+    even if that has ended.
+    """
+    state, due_ms = state_of(p, home, stage), from_ms + i[0, p[stage + S_FOR]]
+    if i[0, state + LAST_DUE] != due_ms:
+        i[0, state + LAST_DUE] = due_ms
+        i[0, state + LAST_TURN] = next_turn(i)
+    return i[0, state + LAST_TURN]
+
+
+@inner
+def awaited(i: Ints, p: Ints, home: int, stage: int, partial: int, turn: int) -> None:
+    """Have the timer of an absence fire when a partial match is due, if none does before."""
+    state, node = state_of(p, home, stage), p[stage + S_NODE]
+    due_ms = i[0, partial + TIME] + i[0, p[stage + S_FOR]]
+    if i[0, state + AWAITED] == 0 or due_ms < i[0, state + AWAITED]:
+        i[0, state + AWAITED] = due_ms
+        set_timer(i, due_ms, p[node + RANK], i[0, home], turn, node, home)
+
+
+@inner
+def await_next(i: Ints, p: Ints, home: int, stage: int, due_ms: int) -> None:
+    """The only timer has fired: set that of what is due next. O(1) where they are in order."""
+    state = state_of(p, home, stage)
+    if i[0, state + AWAITED] <= due_ms:
+        i[0, state + AWAITED] = 0
+    link = i[0, state + PENDING + FIRST_LINK]
+    first = link
+    while link != 0 and i[0, state + IS_MIXED]:
+        if i[0, i[0, link + HELD] + TIME] < i[0, i[0, first + HELD] + TIME]:
+            first = link
+        link = i[0, link + AFTER]
+    if first != 0:
+        awaited(i, p, home, stage, i[0, first + HELD], i[0, first + TURN_OF])
 
 
 @inner
@@ -154,7 +201,11 @@ def add_absent(i: Ints, p: Ints, home: int, stage: int, partial: int) -> None:
     if is_sequence(p, stage):
         emptied(i, p, p[stage + S_MATCH], fresh)
     link_in(i, fresh, partial, 0)
-    if not p[stage + S_IS_START]:
+    if p[stage + S_ONE_TIMER]:
+        turn = turn_of(i, p, home, stage, i[0, partial + TIME])
+        i[0, i[0, fresh + LAST_LINK] + TURN_OF] = turn
+        awaited(i, p, home, stage, partial, turn)
+    elif not p[stage + S_IS_START]:
         wait_from(i, p, home, stage, i[0, partial + TIME])
 
 

@@ -78,9 +78,10 @@ ENTER_CONDITION, ENTER_WORDS = ARGUMENTS, ARGUMENTS + 1
 # A condition; an expression that Python computes.
 FILTER_CONDITION = TELL_CODE = ARGUMENTS
 # What is selected: how many values, the first one's word, a condition on them or 0, whether rows
-# that reset pass, whether the way out comes next, then the expressions.
-(PROJECT_COUNT, PROJECT_FIRST, PROJECT_HAVING, PROJECT_RESETS, PROJECT_INSERTS,
- PROJECT_CODES) = range(ARGUMENTS, ARGUMENTS + 6)  # fmt: skip
+# that reset pass, the node that a row goes to which is left alone, whether that is the way out,
+# then the expressions.
+(PROJECT_COUNT, PROJECT_FIRST, PROJECT_HAVING, PROJECT_RESETS, PROJECT_ALONE, PROJECT_INSERTS,
+ PROJECT_CODES) = range(ARGUMENTS, ARGUMENTS + 7)  # fmt: skip
 PROJECT_KINDS = ARGUMENTS - 1
 """In the place of the rank, which a projection does not need: which kinds go on, as bits."""
 # The way out: the first word of what is selected, how many, whether it leads out of a partition, as
@@ -277,8 +278,11 @@ def step_project(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
         if kept != place:
             copied(i, row, first + kept * width, width)
         kept += 1
-    hand_on_same(i, frame, p[node + NEXT], kept)
-    if kept and p[node + PROJECT_INSERTS] and i[0, FAILED] == 0:
+    following, alone = p[node + NEXT], p[node + PROJECT_ALONE]
+    if kept == 1 and i[0, first + KIND] != RESET:
+        following = alone
+    hand_on_same(i, frame, following, kept)
+    if kept and following == alone and p[node + PROJECT_INSERTS] and i[0, FAILED] == 0:
         return step_insert(i, f, p, frame)  # which saves the way over `drain`
     return True
 

@@ -42,8 +42,8 @@ from cep.engine.machine.kernels.words import CURRENT, KIND, TIME, Ints
 # A queue: its first and last link, how many.
 FIRST_LINK, LAST_LINK, LINKS = 0, 1, 2
 # A link: the one before and behind it, the partial match; the same in the chain of its key, and
-# that chain.
-BEFORE, AFTER, HELD, CHAIN_BEFORE, CHAIN_AFTER, CHAIN_OF, LINK = 0, 1, 2, 3, 4, 5, 6
+# that chain; the turn of its timer.
+BEFORE, AFTER, HELD, CHAIN_BEFORE, CHAIN_AFTER, CHAIN_OF, TURN_OF, LINK = 0, 1, 2, 3, 4, 5, 6, 7
 # A chain: the key of those that wait together, its first and last link.
 CHAIN_KEY, CHAIN_FIRST, CHAIN_LAST, CHAIN = 0, 1, 2, 3
 
@@ -93,24 +93,36 @@ def copied_whole(i: Ints, p: Ints, match: int, partial: int) -> int:
 def link_in(i: Ints, queue: int, partial: int, after: int) -> None:
     """Have a partial match wait in front of a link; 0: behind all."""
     link = allocate(i, LINK)
+    i[0, link + HELD] = partial
+    i[0, link + CHAIN_OF] = 0
+    put_in(i, queue, link, after)
+    hold(i, partial)
+
+
+@inline
+def put_in(i: Ints, queue: int, link: int, after: int) -> None:
+    """A link of no queue goes in front of another one; 0: behind all."""
     before = i[0, queue + LAST_LINK] if after == 0 else i[0, after + BEFORE]
     i[0, link + BEFORE] = before
     i[0, link + AFTER] = after
-    i[0, link + HELD] = partial
-    i[0, link + CHAIN_OF] = 0
     i[0, (queue + FIRST_LINK) if before == 0 else (before + AFTER)] = link
     i[0, (queue + LAST_LINK) if after == 0 else (after + BEFORE)] = link
     i[0, queue + LINKS] += 1
-    hold(i, partial)
+
+
+@inline
+def take_from(i: Ints, queue: int, link: int) -> None:
+    """A link is in a queue no longer."""
+    before, after = i[0, link + BEFORE], i[0, link + AFTER]
+    i[0, (queue + FIRST_LINK) if before == 0 else (before + AFTER)] = after
+    i[0, (queue + LAST_LINK) if after == 0 else (after + BEFORE)] = before
+    i[0, queue + LINKS] -= 1
 
 
 @inner
 def link_out(i: Ints, p: Ints, match: int, queue: int, link: int) -> None:
     """A partial match waits no longer in a queue."""
-    before, after = i[0, link + BEFORE], i[0, link + AFTER]
-    i[0, (queue + FIRST_LINK) if before == 0 else (before + AFTER)] = after
-    i[0, (queue + LAST_LINK) if after == 0 else (after + BEFORE)] = before
-    i[0, queue + LINKS] -= 1
+    take_from(i, queue, link)
     let_go(i, p, match, i[0, link + HELD])
     release(i, link, LINK)
 
@@ -149,7 +161,7 @@ def link_by_age(i: Ints, queue: int, partial: int) -> None:
 
 
 @inner
-def in_order(i: Ints, p: Ints, match: int, queue: int) -> None:
+def in_order(i: Ints, queue: int) -> None:
     """Put those that wait into the order of their age, equal ones as they are. O(links) where they
     are in order."""
     link = i[0, queue + FIRST_LINK]
@@ -159,16 +171,16 @@ def in_order(i: Ints, p: Ints, match: int, queue: int) -> None:
         while before != 0 and is_older(i, partial, i[0, before + HELD]):
             after, before = before, i[0, before + BEFORE]
         if after != link:
-            link_in(i, queue, partial, after)
-            link_out(i, p, match, queue, link)
+            take_from(i, queue, link)
+            put_in(i, queue, link, after)
         link = following
 
 
 @inner
 def settle(i: Ints, p: Ints, stage: int, state: int) -> None:
     """What is fresh waits behind what is pending, by age."""
-    match, fresh, pending = p[stage + S_MATCH], state + FRESH, state + PENDING
-    in_order(i, p, match, fresh)
+    fresh, pending = state + FRESH, state + PENDING
+    in_order(i, fresh)
     while i[0, fresh + FIRST_LINK] != 0:
         link, last = i[0, fresh + FIRST_LINK], i[0, pending + LAST_LINK]
         partial = i[0, link + HELD]
@@ -176,10 +188,10 @@ def settle(i: Ints, p: Ints, stage: int, state: int) -> None:
             i[0, state + IS_MIXED] = p[stage + S_LIMITS] > 1
         elif is_mixed(i, p, stage, i[0, last + HELD], partial):
             i[0, state + IS_MIXED] = 1
-        link_in(i, pending, partial, 0)
-        link_out(i, p, match, fresh, link)
+        take_from(i, fresh, link)
+        put_in(i, pending, link, 0)
         if p[stage + S_KEY] != 0:
-            enchain(i, p, stage, state, i[0, pending + LAST_LINK])
+            enchain(i, p, stage, state, link)
 
 
 @inner

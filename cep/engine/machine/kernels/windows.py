@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from cep.engine.machine.jit import inline, inner
+from cep.engine.machine.kernels.groups import step_group
+from cep.engine.machine.kernels.joins import step_join
 from cep.engine.machine.kernels.memory import (
     ring_cell,
     ring_length,
@@ -20,6 +22,7 @@ from cep.engine.machine.kernels.words import (
     DUE,
     EXPIRED,
     KIND,
+    MADE_COUNT,
     NEXT,
     NODE,
     NOW,
@@ -48,10 +51,10 @@ from cep.engine.machine.kernels.work import (
 
 # A node: the words of a row that it holds, the cells of its size in time and in rows, whether what
 # follows has a use for rows that leave; by time also whether rows come when others would leave, and
-# the cell of the jump at whose ends they leave.
-WINDOW_WORDS, WINDOW_SPAN, WINDOW_LENGTH, WINDOW_LEAVERS, WINDOW_IS_DELAY, WINDOW_JUMP = (
-    ARGUMENTS, ARGUMENTS + 1, ARGUMENTS + 2, ARGUMENTS + 3, ARGUMENTS + 4, ARGUMENTS + 5,
-)  # fmt: skip
+# the cell of the jump at whose ends they leave; what comes next, if it need not go over `drain`.
+(WINDOW_WORDS, WINDOW_SPAN, WINDOW_LENGTH, WINDOW_LEAVERS, WINDOW_IS_DELAY, WINDOW_JUMP,
+ WINDOW_NEXT) = range(ARGUMENTS, ARGUMENTS + 7)  # fmt: skip
+ANY_NEXT, GROUP_NEXT, JOIN_NEXT = 0, 1, 2
 
 # A row in a window by time: when it leaves, its turn, then the row.
 END, TURN_OF, HELD = 0, 1, 2
@@ -69,7 +72,7 @@ def step_length(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
     ring, words = i[0, frame + PLACE] + p[node + STATE], p[node + WINDOW_WORDS]
     length, wider = i[0, p[node + WINDOW_LENGTH]], p[node + WIDER]
     if length > 0 and not p[node + WINDOW_LEAVERS]:
-        return only_came(i, p, frame, ring, length)
+        return only_came(i, f, p, frame, ring, length)
     while i[0, frame + CURSOR] < i[0, frame + COUNT]:
         if not work_room(i, 3 * wider):
             return False
@@ -89,12 +92,30 @@ def step_length(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
             i[0, ring + RING_TAIL] += 1
             copied(i, row, made(i, frame, wider), words)
         i[0, frame + CURSOR] += 1
+    return went_on(i, f, p, frame)
+
+
+@inline
+def went_on(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
+    """What was made goes on, if there is any."""
+    node = i[0, frame + NODE]
+    makes = i[0, frame + MADE_COUNT] != 0
     hand_on(i, frame, p[node + NEXT])
+    return not makes or at_once(i, f, p, frame, p[node + WINDOW_NEXT])
+
+
+@inline
+def at_once(i: Ints, f: Floats, p: Ints, frame: int, following: int) -> bool:
+    """What mostly comes next works without a way over `drain`."""
+    if following == GROUP_NEXT:
+        return step_group(i, f, p, frame)
+    if following == JOIN_NEXT:
+        return step_join(i, f, p, frame)
     return True
 
 
 @inner
-def only_came(i: Ints, p: Ints, frame: int, ring: int, length: int) -> bool:
+def only_came(i: Ints, f: Floats, p: Ints, frame: int, ring: int, length: int) -> bool:
     """The same where nobody wants to know of rows that leave: those that came go on as they are."""
     node, words = i[0, frame + NODE], p[i[0, frame + NODE] + WINDOW_WORDS]
     while i[0, frame + CURSOR] < i[0, frame + COUNT]:
@@ -107,7 +128,7 @@ def only_came(i: Ints, p: Ints, frame: int, ring: int, length: int) -> bool:
         i[0, ring + RING_TAIL] += 1
         i[0, frame + CURSOR] += 1
     hand_on_same(i, frame, p[node + NEXT], i[0, frame + COUNT])
-    return True
+    return at_once(i, f, p, frame, p[node + WINDOW_NEXT])
 
 
 @inline
@@ -141,8 +162,7 @@ def step_time(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
             ):
                 return False
             i[0, frame + CURSOR] += 1
-    hand_on(i, frame, p[node + NEXT])
-    return True
+    return went_on(i, f, p, frame)
 
 
 @inline
