@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import click
 
 from cep.cli.backtest_options import FILLS, RECORDS, options_of
 from cep.cli.ending import ended_by_signals
+from cep.cli.errors import UserError
 from cep.cli.functions import FUNCTIONS
 from cep.cli.output import output
 from cep.cli.parameters import given_values, parameter_errors
@@ -39,6 +41,10 @@ INTERRUPTED = 130
     "--top", type=click.IntRange(min=0), default=10, show_default=True,
     help="How many of the best to print.",
 )  # fmt: skip
+@click.option(
+    "--optuna", type=click.IntRange(min=1), metavar="N",
+    help="Have Optuna choose N, by what those before came to.",
+)  # fmt: skip
 @click.option("--out", type=FILE, help="Write all rows here: .csv, .parquet or .json.")
 @click.option("--report", type=FILE, help="Write an HTML page with maps of two parameters each.")
 @FILLS
@@ -52,6 +58,7 @@ def command(
     jobs: int,
     by: str,
     top: int,
+    optuna: int | None,
     out: Path | None,
     report: Path | None,
     **given: Any,
@@ -62,18 +69,27 @@ def command(
     row is what `backtest --param` says of these values alone. Ctrl-C keeps what was done.
     """
     # Imported here: Numba and Arrow cost a second that `--help` need not wait.
-    from cep.sweep.api import trials_of
+    from cep.sweep.api import guide_of, trials_of
     from cep.sweep.files import content, need_format
+    from cep.sweep.guided import guided
     from cep.sweep.page import page
-    from cep.sweep.sweep import Bench, Job
+    from cep.sweep.sweep import Bench, Job, swept
 
     if out is not None:
         need_format(out)
     with parameter_errors():
         bench = Bench(Job(read_rules(rules), str(folder), options_of(given)))
-        trials = trials_of(bench, given_values(tried), random, seed, limit)
+        values = given_values(tried)
+        if optuna is None:
+            trials = trials_of(bench, values, random, seed, limit)
+            count, blocks = len(trials), partial(swept, bench, trials, jobs)
+        elif random is not None:
+            raise UserError("--random and --optuna exclude each other", "leave one of them out")
+        else:
+            guide = guide_of(bench, values, by, seed)
+            count, blocks = optuna, partial(guided, bench, guide, optuna, jobs)
     with ended_by_signals():
-        found = _swept(bench, trials, jobs)
+        found = _swept(bench, count, blocks)
     say("\n".join(lines(found, by, top, bench.known)))
     if out is not None:
         with output(out) as sink:
@@ -85,20 +101,20 @@ def command(
         raise click.exceptions.Exit(INTERRUPTED)
 
 
-def _swept(bench: Bench, trials: list[dict[str, Any]], jobs: int) -> Found:
+def _swept(bench: Bench, count: int, blocks: Callable[..., Iterator[list[Tried]]]) -> Found:
     """All rows, or those that were there when it was told to end."""
     from cep.sweep.found import Found
-    from cep.sweep.sweep import swept
 
     rows: list[Tried] = []
-    total = bench.asked.selection.rows * len(trials)
-    with progress("sweep", total, unit="tick-variants") as bar:
+    wanted = count
+    with progress("sweep", bench.asked.selection.rows * count, unit="tick-variants") as bar:
         try:
-            for block in swept(bench, trials, jobs, bar.advance):
+            for block in blocks(advance=bar.advance):
                 rows += block
+            wanted = len(rows)  # a search may have found no more
         except (KeyboardInterrupt, SystemExit):
-            note(f"ended early: {len(rows):,} of {len(trials):,} variants are done")
-    return Found(sorted(rows, key=lambda one: one.number), len(trials))
+            note(f"ended early: {len(rows):,} of {count:,} variants are done")
+    return Found(sorted(rows, key=lambda one: one.number), wanted)
 
 
 def lines(found: Found, by: str, top: int, known: Sequence[Parameter]) -> list[str]:

@@ -22,7 +22,7 @@ _TRIALS = (
         "rules say). Repeat it.",
     ),
     click.option("--random", type=click.IntRange(min=1), metavar="N", help="Draw N by chance."),
-    click.option("--seed", type=int, default=1, show_default=True, help="Of the draws."),
+    click.option("--seed", type=int, default=1, show_default=True, help="Of draws and searches."),
     click.option(
         "--limit", type=click.IntRange(min=1), default=10_000, show_default=True,
         help="Refuse a grid of more combinations.",

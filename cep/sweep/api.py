@@ -8,6 +8,7 @@ from typing import Unpack
 
 from cep.backtest.asked import Options, rules_text
 from cep.sweep.found import Found
+from cep.sweep.guided import Guide, guided
 from cep.sweep.sweep import Bench, Job, swept
 from cep.sweep.trials import LIMIT, Trial, axes, draws, grid
 from cep.sweep.walk import Walk, Walked, walked, windows
@@ -19,6 +20,11 @@ def trials_of(
     """What is to be tried: a grid, or so many draws by chance. SweepError, ParameterError."""
     found = axes(bench.known, tried)
     return grid(found, limit) if random is None else draws(found, random, seed)
+
+
+def guide_of(bench: Bench, tried: Mapping[str, str], by: str, seed: int) -> Guide:
+    """What chooses trials by those before. SweepError, ParameterError."""
+    return Guide(axes(bench.known, tried), by, seed)
 
 
 def walkforward(
@@ -49,6 +55,8 @@ def run(
     tried: Mapping[str, str] | None = None,
     *,
     random: int | None = None,
+    optuna: int | None = None,
+    by: str = "net",
     seed: int = 1,
     jobs: int = 1,
     limit: int = LIMIT,
@@ -57,11 +65,16 @@ def run(
     """Run rules, the path of a file or their text, with all values of their parameters, or with
     those `tried`: texts such as `1:3:0.1` and `1,2,3` by name.
 
-    A grid, or so many draws by chance as `random` says. `jobs` processes work at it; a program that
+    A grid, or so many draws by chance as `random` says, or so many trials as `optuna` says, which
+    Optuna chooses for the measure `by`. `jobs` processes work at it; a program that
     wants several must begin under `if __name__ == "__main__":`. Options are those of
     `cep.backtest.run`. SweepError, ParameterError and what that raises say what cannot be.
     """
     bench = Bench(Job(rules_text(rules), str(archive), options))
+    if optuna is not None:
+        guide = guide_of(bench, tried or {}, by, seed)
+        chosen = [one for batch in guided(bench, guide, optuna, jobs) for one in batch]
+        return Found(chosen, len(chosen))
     trials = trials_of(bench, tried or {}, random, seed, limit)
     rows = [one for block in swept(bench, trials, jobs) for one in block]
     return Found(sorted(rows, key=lambda one: one.number), len(trials))

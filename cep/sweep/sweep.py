@@ -121,11 +121,15 @@ def _alone(wanted: Asked) -> Work:
     return Work(wanted, shows_rows=False, has_report=False)
 
 
-def blocks(bench: Bench, trials: Sequence[Trial], size: int) -> list[list[Numbered]]:
-    """The trials with their numbers, a few at a time, those whose rules run once side by side."""
+def blocks(
+    bench: Bench, trials: Sequence[Trial], size: int, first: int = 0
+) -> list[list[Numbered]]:
+    """The trials with their numbers from `first` on, a few at a time, those whose rules run once
+    side by side.
+    """
     names = _names_of_rules(bench, trials)
     groups: dict[tuple[Value, ...], list[Numbered]] = {}
-    for number, trial in enumerate(trials):
+    for number, trial in enumerate(trials, first):
         groups.setdefault(tuple(trial[name] for name in names), []).append((number, trial))
     numbered = [one for group in groups.values() for one in group]
     return [numbered[at : at + size] for at in range(0, len(numbered), size)]
@@ -159,9 +163,16 @@ def swept(
     `advance` is told of records by variants. What has come is complete where this is ended early.
     """
     bench.is_long = bench.is_worth_compiling(len(trials))
+    yield from in_blocks(bench, trials, jobs, advance)
+
+
+def in_blocks(
+    bench: Bench, trials: Sequence[Trial], jobs: int, advance: Advance, first: int = 0
+) -> Iterator[list[Tried]]:
+    """The rows of some trials of a sweep, numbered from `first` on, block by block."""
     size = max(1, min(BLOCK, -(-len(trials) // max(1, jobs))))
-    some = blocks(bench, trials, size)
-    if jobs == 1 or len(some) == 1:
+    some = blocks(bench, trials, size, first)
+    if jobs == 1 or len(some) <= 1:
         for block in some:
             yield bench.run(block, advance)
         return

@@ -110,7 +110,7 @@ def grid(found: Sequence[Axis], limit: int = LIMIT) -> list[Trial]:
     """Every combination, the last parameter changing fastest. SweepError when there are too many,
     or endless ones.
     """
-    _need_axes(found)
+    need_axes(found)
     endless = [axis.of.name for axis in found if not len(axis)]
     if endless:
         example = f"--param {endless[0]}=FROM:TO:STEP"
@@ -131,7 +131,7 @@ def grid(found: Sequence[Axis], limit: int = LIMIT) -> list[Trial]:
 
 def draws(found: Sequence[Axis], count: int, seed: int) -> list[Trial]:
     """So many combinations by chance, each once; fewer where there are no more."""
-    _need_axes(found)
+    need_axes(found)
     random, names = Random(seed), [axis.of.name for axis in found]
     if any(not len(axis) for axis in found):
         rows = [tuple(axis.draw(random) for axis in found) for _ in range(count)]
@@ -151,7 +151,8 @@ def _at(found: Sequence[Axis], place: int) -> tuple[Value, ...]:
     return tuple(reversed(values))
 
 
-def _need_axes(found: Sequence[Axis]) -> None:
+def need_axes(found: Sequence[Axis]) -> None:
+    """SweepError where nothing has several values."""
     if not found:
         raise SweepError(
             "there is nothing to try: no parameter of the rules has several values",
