@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 
 import msgspec
 import numpy as np
@@ -17,6 +19,8 @@ from cep.archive import Archive
 from cep.archive.parts import int64
 from cep.archive.schema import TICKS
 from cep.backtest.account import BEFORE_ALL, BEHIND_ALL, Account
+from cep.backtest.ahead import ahead, each
+from cep.backtest.choice import cores_here
 from cep.backtest.equity import Equity
 from cep.backtest.points import SAMPLE_ROWS, Point, known_points
 from cep.backtest.rates import convert
@@ -178,17 +182,17 @@ def _run(
         first[symbols.index(order.symbol)] = order.order
     for name in all_trading[0].pairs:
         first[symbols.index(name)] = BEFORE_ALL
-    for table in shown_tables(ticks, TICK_STREAM, PRICES):
-        found = as_ticks(table, symbols)
-        counts = found.order > first[found.symbol]
-        if counts.any():
-            fillable = found if counts.all() else found.part(counts)
-            for trading in all_trading:
-                if not trading.is_done:
-                    trading.push(fillable)
-        advance(table.num_rows)
-        if all(trading.is_done for trading in all_trading):
-            break
+    with ThreadPoolExecutor(cores_here()) as pool:
+        for table in ahead(shown_tables(ticks, TICK_STREAM, PRICES)):
+            found = as_ticks(table, symbols)
+            counts = found.order > first[found.symbol]
+            if counts.any():
+                fillable = found if counts.all() else found.part(counts)
+                going = [trading for trading in all_trading if not trading.is_done]
+                each(pool, partial(Trading.push, ticks=fillable), going)
+            advance(table.num_rows)
+            if all(trading.is_done for trading in all_trading):
+                break
 
 
 def as_ticks(table: pa.Table, symbols: list[str]) -> Ticks:

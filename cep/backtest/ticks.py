@@ -71,5 +71,6 @@ class Ticks:
             return {first: np.arange(len(self))}
         small = np.int16 if self.symbol.max() <= np.iinfo(np.int16).max else np.int32
         by_row = np.argsort(self.symbol.astype(small), kind="stable")  # 16 bits need no comparing
-        rows, starts = np.unique(self.symbol[by_row], return_index=True)
-        return dict(zip(rows.tolist(), np.split(by_row, starts[1:]), strict=True))
+        rows = self.symbol[by_row]
+        starts = np.flatnonzero(np.diff(rows, prepend=rows[0] - 1))
+        return dict(zip(rows[starts].tolist(), np.split(by_row, starts[1:]), strict=True))
