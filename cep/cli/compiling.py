@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from cep.cli.settings_file import found_settings
 from cep.cli.text import counted, say
-from mt5bridge.terminal.compile import compiled, to_compile
+from mt5bridge.terminal.compile import compiled, to_compile, would_compile
 from mt5bridge.terminal.folders import DataFolder, Machine
 from mt5bridge.terminal.metaeditor import (
     MetaEditor,
@@ -15,6 +15,7 @@ from mt5bridge.terminal.metaeditor import (
     Verdict,
     find_metaeditor,
 )
+from mt5bridge.terminal.sources import sources_folder
 
 LOCAL = "127.0.0.1"
 
@@ -40,12 +41,12 @@ def compile_in(folder: DataFolder, machine: Machine, choice: Choice) -> bool:
             return True
         say(f"  not compiled: {problem}\n  help: {problem.hint}", err=True)
         return False
-    todo = to_compile(folder, bool(choice.everything))
     if choice.dry_run:
+        todo = would_compile(folder, sources_folder(), bool(choice.everything))
         names = ", ".join(path.stem for path in todo) or "nothing"
         say(f"  would be compiled: {names}; with {editor.path}")
         return True
-    return run(editor, todo)
+    return run(editor, to_compile(folder, bool(choice.everything)))
 
 
 def run(editor: MetaEditor, todo: list[Path]) -> bool:

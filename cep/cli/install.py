@@ -8,15 +8,17 @@ from pathlib import Path
 import click
 
 from cep.cli.compiling import Choice, clicks, compile_in
-from cep.cli.errors import INTERNAL, UserError
+from cep.cli.errors import INTERNAL, UserError, explain_error
 from cep.cli.paths import FILE, FOLDER, PATH
 from cep.cli.settings_file import CONFIG, found_settings, needed_settings
 from cep.cli.text import aligned, counted, say
 from mt5bridge.credential import USER, Credential, ensure_credential, read_copy, read_credential
+from mt5bridge.escapes import one_line
 from mt5bridge.terminal.folders import DataFolder, Machine, find, given
 from mt5bridge.terminal.handover import PLACE, hand_over, plan_hand_over, take_back
 from mt5bridge.terminal.install import (
     Action,
+    InstallError,
     Step,
     install,
     left_behind,
@@ -24,7 +26,7 @@ from mt5bridge.terminal.install import (
     plan_uninstall,
     uninstall,
 )
-from mt5bridge.terminal.naming import names, take_name, write_name
+from mt5bridge.terminal.naming import is_damaged, names, take_name, write_name
 from mt5bridge.terminal.sources import sources_folder, sources_version
 
 DONE = {
@@ -72,7 +74,7 @@ def command(
     """Copy the MQL5 sources into terminals, compile them, and hand the credential over.
 
     Only the folders named Mt5Bridge are touched. Files that you have edited are kept and named. The
-    exit code is 1 when a program does not compile.
+    exit code is 1 when a program does not compile, or one of several terminals could not be served.
     """
     if remove and (everything or metaeditor):
         raise UserError("--uninstall and compiling: which of both?", "leave one of them out")
@@ -80,25 +82,50 @@ def command(
     folders = chosen(paths, everywhere, machine)
     given_on = None if remove else credential_of(config, credential, user, dry_run)
     called = {} if remove else names(folders, find(machine))
-    failed = 0
+    failed, served = 0, list[DataFolder]()
     for folder in folders:
         say("\n".join(description(folder)))
-        if name := called.get(folder.path):
-            say(f"  its publisher is ACCOUNT@SERVER/{name}")
-            if not dry_run:
-                write_name(folder, name)
-        say("\n".join(outcome(act(folder, dry_run, remove), dry_run)))
-        say(f"  {hand(folder, given_on, dry_run, remove)}")
-        if remove and not dry_run:
-            take_name(folder)
-        if not remove:
-            failed += not compile_in(folder, machine, Choice(everything, metaeditor, dry_run))
-        elif not dry_run:
-            for path in left_behind(folder):
-                say(f"  left: {path.as_posix()}")
-    if not remove and not dry_run:
-        say(clicks(folders, config))
+        wishes = Choice(everything, metaeditor, dry_run)
+        try:
+            if remove:
+                take_out(folder, given_on, dry_run)
+            else:
+                failed += not put_in(folder, machine, wishes, given_on, called[folder.path])
+        except (OSError, InstallError) as problem:
+            if len(folders) == 1:
+                raise
+            failed += 1  # the others are none the worse for it
+            say(f"  {explain_error(problem)[0]}", err=True)
+        else:
+            served.append(folder)
+    if served and not remove and not dry_run:
+        say(clicks(served, config))
     ctx.exit(INTERNAL if failed else 0)
+
+
+def put_in(
+    folder: DataFolder, machine: Machine, wishes: Choice, credential: Credential | None, name: str
+) -> bool:
+    """Name, sources, credential and programs; False when a program did not come about."""
+    dry_run = wishes.dry_run
+    if name:
+        again = ", which could not be read any more" if is_damaged(folder) else ""
+        say(f"  its publisher is ACCOUNT@SERVER/{name}{again}")
+        if not dry_run:
+            write_name(folder, name)
+    say("\n".join(outcome(act(folder, dry_run, remove=False), dry_run)))
+    say(f"  {hand(folder, credential, dry_run, remove=False)}")
+    return compile_in(folder, machine, wishes)
+
+
+def take_out(folder: DataFolder, credential: Credential | None, dry_run: bool) -> None:
+    """All of ours; what is left is named."""
+    say("\n".join(outcome(act(folder, dry_run, remove=True), dry_run)))
+    say(f"  {hand(folder, credential, dry_run, remove=True)}")
+    if not dry_run:
+        take_name(folder)
+        for path in left_behind(folder):
+            say(f"  left: {path.as_posix()}")
 
 
 def credential_of(
@@ -171,7 +198,7 @@ def chosen(paths: tuple[Path, ...], everywhere: bool, machine: Machine) -> list[
 def description(folder: DataFolder) -> list[str]:
     """What a user knows the terminal by, and where its data folder is."""
     kind = f" ({folder.kind})" if folder.kind else ""
-    return [f"{folder.name}{kind}", f"  {folder.path}"]
+    return [one_line(f"{folder.name}{kind}"), f"  {one_line(str(folder.path))}"]
 
 
 def act(folder: DataFolder, dry_run: bool, remove: bool) -> list[Step]:

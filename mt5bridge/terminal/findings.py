@@ -44,6 +44,10 @@ CATALOGUE: dict[str, Entry] = {
         "run `mt5cep terminal install --config FILE` with the daemon's settings; leave it if the "
         "programs have User and Password in their inputs",
     ),
+    "name damaged": Entry(
+        _PROBLEM, "a terminal's name cannot be read, without which it does not publish",
+        "run `mt5cep terminal install` again: it gets the same name",
+    ),
     "no credential": Entry(
         _PROBLEM, "the daemon's own credential is missing or cannot be used",
         "do what is said; a missing one is made by the daemon's start or `mt5cep daemon --init`",

@@ -8,6 +8,7 @@ from pathlib import Path
 from mt5bridge.terminal.findings import Finding, Level, finding
 from mt5bridge.terminal.folders import DataFolder
 from mt5bridge.terminal.install import Action, Step, plan_install
+from mt5bridge.terminal.naming import PLACE, is_damaged
 from mt5bridge.terminal.programs import NEEDED, TRADER, Program, State, programs, version_of
 from mt5bridge.terminal.sources import sources_version
 
@@ -30,6 +31,9 @@ def judge_folders(
             seen = "our sources are not there"
             yield finding("sources missing", subject_of(folder), seen)
             continue
+        if is_damaged(folder):
+            seen = f"{folder.mql5 / PLACE} is damaged"
+            yield finding("name damaged", subject_of(folder), seen)
         yield from _sources(plan_install(folder, sources), folder, sources)
         yield from _programs(folder, daemon, trades)
 

@@ -63,6 +63,11 @@ def digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
+def is_installed(mql5: Path) -> bool:
+    """Whether an installation has left its manifest, whatever is in it."""
+    return (mql5 / MANIFEST).exists()
+
+
 def read_manifest(mql5: Path) -> Manifest | None:
     """What is installed; None when nothing is. InstallError for a file that is no manifest."""
     path = mql5 / MANIFEST

@@ -2,7 +2,8 @@
 
 The first terminal has none: its publisher is ACCOUNT@SERVER. Each other that gets our sources is
 named, and its publisher is ACCOUNT@SERVER/NAME. A name never changes by itself, and none is given
-to a terminal that has published without one: its streams would begin anew.
+to a terminal that has published without one: its streams would begin anew. One whose file is
+damaged gets its name again, as that follows from the folders; until then it does not publish.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from pathlib import Path
 
 from mt5bridge.spool.disk import replace_file
 from mt5bridge.terminal.folders import DataFolder
-from mt5bridge.terminal.install import read_manifest, remove
+from mt5bridge.terminal.install import is_installed, remove
 from mt5bridge.terminal.sources import OWN
 
 PLACE = Path("Files", OWN, "terminal.txt")
@@ -35,6 +36,11 @@ def name_of(folder: DataFolder) -> str:
     return name if NAME.fullmatch(name) else ""
 
 
+def is_damaged(folder: DataFolder) -> bool:
+    """Whether it was given a name that cannot be read any more."""
+    return (folder.mql5 / PLACE).exists() and not name_of(folder)
+
+
 def names(folders: Iterable[DataFolder], found: Iterable[DataFolder]) -> dict[Path, str]:
     """What each of `folders` is to be called, beside all that are `found`; empty for no name."""
     known = {one.path: one for one in (*found, *folders)}
@@ -42,7 +48,8 @@ def names(folders: Iterable[DataFolder], found: Iterable[DataFolder]) -> dict[Pa
     for folder in folders:
         if folder.path not in held:
             taken = {name.casefold() for name in held.values()}
-            held[folder.path] = _free(folder, taken) if "" in taken else ""
+            had_one = is_damaged(folder)
+            held[folder.path] = _free(folder, taken) if had_one or "" in taken else ""
     return {folder.path: held[folder.path] for folder in folders}
 
 
@@ -63,9 +70,11 @@ def take_name(folder: DataFolder) -> bool:
 
 def _is_settled(folder: DataFolder) -> bool:
     """Whether its identity is decided: it has our sources, a name, or has published already."""
+    if is_damaged(folder):
+        return False
     ours = folder.mql5 / PLACE.parent
     has_published = ours.is_dir() and any(path.is_dir() for path in ours.iterdir())
-    return has_published or bool(name_of(folder)) or read_manifest(folder.mql5) is not None
+    return has_published or bool(name_of(folder)) or is_installed(folder.mql5)
 
 
 def _free(folder: DataFolder, taken: set[str]) -> str:

@@ -46,6 +46,22 @@ def test_equal_buys_at_once_as_shown(tmp_path: Path) -> None:
     assert printed(result, "DealPrinter") == shown("DealPrinter")
 
 
+@pytest.mark.parametrize(
+    "start", ["pace rate=400", "account login_ms=400", "broker history_delay_ms=0..40"]
+)
+def test_fills_before_the_first_look_are_told(tmp_path: Path, start: str) -> None:
+    """A program begins before there is a quote or an account: the first fill wakes it."""
+    statements = (
+        "pace rate=400", start, "attach DealPrinter on EURUSD TimerMs=60000",
+        "at tick=300 broker='trade buy EURUSD 0.1'", "at tick=300 broker='trade sell EURUSD 0.1'",
+        "at tick=600 broker='trade buy EURUSD 0.2'", "end quiet_ms=500",
+    )  # fmt: skip
+    with example(tmp_path, "DealPrinter", {"EURUSD": still(900)}, *statements) as terminal:
+        result = terminal.wait_end(LONG_S)
+    told = [line.split(" at ")[0].split(maxsplit=2)[2] for line in printed(result, "DealPrinter")]
+    assert told == ["is buy 0.10 EURUSD", "is sell 0.10 EURUSD", "is buy 0.20 EURUSD"]
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_every_fill_of_a_burst_once_and_in_order(tmp_path: Path, seed: int) -> None:
     statements = (

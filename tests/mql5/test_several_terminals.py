@@ -17,6 +17,7 @@ from mt5bridge.terminal.folders import Machine
 from tests.bridge.live import Daemon, wait_until
 from tests.credentials import CREDENTIAL
 from tests.mql5.publishing import PROGRAMS, market, script
+from tests.waiting import LONG_S
 
 LOGINS = {"first": 5001, "second": 5001, "third": 5002}
 SYMBOLS = {"first": "EURUSD", "second": "GBPUSD", "third": "EURUSD"}
@@ -52,6 +53,25 @@ def test_each_publishes_under_a_name_of_its_own(installed: dict[str, Path], tmp_
             wait_until(lambda: count(daemon, identity, symbol) >= 500)  # noqa: B023
             assert count(daemon, identity, symbol) == 500
     assert not daemon.gaps
+
+
+def test_one_whose_name_is_damaged_publishes_under_no_other(
+    installed: dict[str, Path], tmp_path: Path
+) -> None:
+    """It would have the name of the first: it waits until it has been installed again."""
+    folder = installed["second"]
+    kept = folder / "MQL5/Files/Mt5Bridge/terminal.txt"
+    kept.write_text("a/b\n../x")
+    with Daemon() as daemon:
+        daemon.settings = replace(daemon.settings, bind=daemon.server.address)
+        port = daemon.server.address.rpartition(":")[2]
+        session = script(tmp_path / "session", market("GBPUSD", 500), port)
+        session = session.plus("account login=5001")
+        with EmulatedTerminal(PROGRAMS, session, folder) as terminal:
+            terminal.wait_journal("terminal.txt is damaged: run `mt5cep terminal install`", LONG_S)
+            assert not daemon.server.terminals.connected()
+            kept.write_text("mt5bridge terminal 1\nname second\n")
+            wait_until(lambda: {*daemon.server.terminals.connected()} == {"5001@Demo/second"})
 
 
 def count(daemon: Daemon, identity: str, symbol: str) -> int:

@@ -96,7 +96,23 @@ def test_by_default_what_is_missing_or_old_is_compiled(folder: Path) -> None:
     assert "compiling" not in none.output and "Publisher.mq5" in none.output.split("(F7)")[1]
     planned = run("--dry-run")
     assert re.search("would be compiled: .*Publisher", planned.output)
+    assert "Publisher" in planned.output.split("would be compiled")[1].split("with")[0]
     assert not (folder / "MQL5" / PUBLISHER.with_suffix(".ex5")).exists()
+
+
+def test_a_dry_run_names_what_would_be_compiled_behind_the_installation(folder: Path) -> None:
+    """Programs that are not there yet, and those into which another include goes."""
+
+    def planned(*more: str) -> set[str]:
+        said = run("--dry-run", *more).output.split("would be compiled: ")[1]
+        return set(said.split(";")[0].split(", "))
+
+    every = {path.stem for path in PROGRAMS}
+    assert planned() == planned("--compile") == every
+    run("--compile")
+    assert planned() == {"nothing"} and planned("--compile") == every
+    (folder / "MQL5/Include/Mt5Bridge/Orders/Retcodes.mqh").unlink()
+    assert "Trader" in planned() and "Publisher" not in planned()
 
 
 def test_errors_and_warnings_are_shown_with_their_places(folder: Path) -> None:
@@ -296,3 +312,15 @@ def test_one_that_fails_keeps_no_other_terminal_from_its_turn(
     assert not (folder / "MQL5" / PUBLISHER.with_suffix(".ex5")).exists()
     assert (other / "MQL5" / PUBLISHER.with_suffix(".ex5")).exists()
     assert "in each terminal" in done.output
+
+
+def test_a_terminal_whose_folder_is_in_a_state_keeps_no_other_from_its_turn(
+    machine: Machine, folder: Path
+) -> None:
+    other = data_folder(terminals(machine) / OTHER_HEX, str(editor_of(folder).path.parent))
+    (folder / "MQL5/Include").mkdir(exist_ok=True)
+    (folder / "MQL5/Include/Mt5Bridge").write_text("a file in the way")
+    done = run("--all", "--no-compile")
+    assert done.exit_code == 1 and "error: " in done.stderr and "help: " in done.stderr
+    assert (other / "MQL5/Include/Mt5Bridge/Version.mqh").is_file()
+    assert run("--folder", str(folder), "--no-compile").exit_code == 2

@@ -21,6 +21,7 @@ from mt5bridge.terminal.findings import CATALOGUE, Finding, Level
 from mt5bridge.terminal.folders import DataFolder, given
 from mt5bridge.terminal.inspection import judge_folders
 from mt5bridge.terminal.install import install, record_compiled
+from mt5bridge.terminal.naming import PLACE
 from mt5bridge.terminal.programs import NEEDED, TRADER
 from mt5bridge.terminal.sources import source_files, sources_folder
 from mt5bridge.troubles import Effect, Trouble
@@ -225,6 +226,9 @@ def test_a_folder_goes_from_missing_to_good_to_old(tmp_path: Path, folder: DataF
     for program in NEEDED:
         age((folder.mql5 / program).with_suffix(".ex5"))
     assert names(folder) == ["sources edited", "program old", "program old"]
+    (folder.mql5 / PLACE).parent.mkdir(parents=True, exist_ok=True)
+    (folder.mql5 / PLACE).write_text("a/b\n../x")
+    assert names(folder)[0] == "name damaged"
 
 
 def test_an_old_trader_is_a_problem_and_a_missing_one_where_it_is_needed(

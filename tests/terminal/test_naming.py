@@ -8,7 +8,7 @@ import pytest
 
 from mt5bridge.terminal.folders import DataFolder, given
 from mt5bridge.terminal.install import install, uninstall
-from mt5bridge.terminal.naming import PLACE, name_of, names, take_name, write_name
+from mt5bridge.terminal.naming import PLACE, is_damaged, name_of, names, take_name, write_name
 from mt5bridge.terminal.sources import sources_folder
 from tests.terminal.machines import data_folder
 
@@ -54,7 +54,8 @@ def test_a_name_that_is_damaged_is_given_again(tmp_path: Path) -> None:
     (name,) = [one for one in named(first, second) if one]
     for damaged in (b"", b"name x\n", b"mt5bridge terminal 1\nname \n", b"\xff\xfe", b"name\n" * 9):
         (second.mql5 / PLACE).write_bytes(damaged)
-        assert name_of(second) == ""
+        assert name_of(second) == "" and is_damaged(second)
+        assert named(second, found=(first, second)) == [name], "with our sources there, too"
     uninstall(second)
     assert named(second, found=(first, second)) == [name]
     assert take_name(second) and not take_name(second)

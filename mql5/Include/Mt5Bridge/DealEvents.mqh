@@ -11,7 +11,8 @@
 
 // Hands new deals to an EventsCallback. Begin() in OnInit, EnumCallbacks() in OnTrade, Timer() in
 // OnTimer; with Transaction() in OnTradeTransaction changes of old deals are told at once, too, and
-// not within a minute. What the history holds at the first look is not told.
+// not within a minute. What was made before Begin() is history and not told. Where the terminal does
+// not know its account or time yet, what is made since then is told as soon as it does.
 class DealEvents : public DealCallback
   {
 private:
@@ -20,9 +21,12 @@ private:
    EventsCallback *m_callback;
    bool            m_begun;   // the terminal knows its account
    bool            m_quiet;   // the first look at the history is not through
+   ulong           m_begin_us; // steady clock of Begin()
+   long            m_new_msc;  // server time from which deals are told in the first look, too
+   int             m_told;     // in the newest look
 
 public:
-                   DealEvents(void) { m_callback = NULL; m_begun = m_quiet = false; }
+                   DealEvents(void) { m_callback = NULL; m_begun = m_quiet = false; m_begin_us = 0; m_new_msc = LONG_MAX; m_told = 0; }
    void            Begin(EventsCallback *callback);
    int             EnumCallbacks(void);
    int             Timer(void);
@@ -40,8 +44,12 @@ void DealEvents::Begin(EventsCallback *callback)
    m_callback = callback;
    m_begun = false;
    m_quiet = true;
+   m_begin_us = GetMicrosecondCount();
+   m_new_msc = LONG_MAX;
    for(int looks = 0; m_quiet && looks < FIRST_LOOKS_MAX && BeginAccount(); looks++)
       Look();
+   if(m_quiet && m_begun)
+      m_new_msc = ((long)TimeCurrent() + 1) * 1000;  // those of this second are in the history already
   }
 
 // Looks at the newest deals of the history and calls OnDeal once for each revision of each of them
@@ -56,7 +64,14 @@ int DealEvents::EnumCallbacks(void)
 // while it had no connection to its trade server, are found here.
 int DealEvents::Timer(void)
   {
-   return m_callback != NULL && BeginAccount() ? Look() : 0;
+   if(m_callback == NULL)
+      return 0;
+   const bool late = !m_begun;
+   if(!BeginAccount())
+      return 0;
+   if(late)
+      m_new_msc = (long)TimeCurrent() * 1000 - (long)((GetMicrosecondCount() - m_begin_us) / 1000);
+   return Look();
   }
 
 // The terminal says what has changed, in any order; EnumCallbacks looks.
@@ -68,8 +83,10 @@ void DealEvents::Transaction(const MqlTradeTransaction &change)
 
 bool DealEvents::OnDeal(const DealRecord &deal, const ulong hash)
   {
-   if(!m_quiet)
-      m_callback.OnDeal(deal);
+   if(m_quiet && deal.time_msc < m_new_msc)
+      return true;
+   m_callback.OnDeal(deal);
+   m_told++;
    return true;
   }
 
@@ -90,10 +107,10 @@ int DealEvents::Look(void)
   {
    Moment now;
    m_clock.Read(now);
-   const int found = m_handler.EnumCallbacks(GetPointer(this), now);
-   const int told = m_quiet ? 0 : found;
+   m_told = 0;
+   m_handler.EnumCallbacks(GetPointer(this), now);
    m_quiet = m_quiet && m_handler.IsComparing();
-   return told;
+   return m_told;
   }
 
 #endif

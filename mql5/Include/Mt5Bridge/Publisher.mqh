@@ -61,6 +61,7 @@ private:
    MqlTick           m_buffer[];
    string            m_names[];
    AccountFolder     m_folder;
+   TerminalName      m_name;
    long              m_stepped_ms;
    int               m_turn;
    int               m_recount_turn;
@@ -116,6 +117,7 @@ void Publisher::Release(void)
    m_recounts.Clear();
    m_trouble.Forget();
    m_folder.Forget();
+   m_name.Forget();
    m_stepped_ms = 0;
    m_turn = m_recount_turn = 0;
    m_begun = false;
@@ -139,8 +141,10 @@ int Publisher::BeginAccount(void)
   {
    if(!m_folder.Known())
       return INIT_SUCCEEDED;
+   if(m_settings.identity == "" && !m_name.Known())
+      return INIT_SUCCEEDED;
    if(m_settings.identity == "")
-      m_settings.identity = DefaultIdentity(TerminalSuffix());
+      m_settings.identity = DefaultIdentity(m_name.Suffix());
    if(!m_folder.Open(m_settings.identity))
       return INIT_SUCCEEDED;
    m_begun = true;

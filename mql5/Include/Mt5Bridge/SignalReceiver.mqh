@@ -27,6 +27,7 @@ private:
    SessionSettings m_settings;
    TradesMode      m_trades;
    string          m_identity;
+   TerminalName    m_name;
    string          m_program;
    string          m_symbols[];
    bool            m_begun;   // the terminal knows its account
@@ -53,6 +54,7 @@ public:
    virtual void    OnRefused(const int code, const string text) { Alert("Mt5Bridge: the daemon refuses this terminal: " + text); }
 
 private:
+   bool            IsNamed(void) const { return m_identity == "" && m_trades == TRADES_NOTHING; }   // after the terminal, too
    bool            BeginAccount(void);
    bool            BeginSession(void);
    bool            Announce(void);
@@ -74,6 +76,7 @@ bool SignalReceiver::Begin(const SessionSettings &settings, const string identit
    m_program = program;
    m_begun = m_failed = false;
    m_trouble.Forget();
+   m_name.Forget();
    m_session.WantNothing();
    ArrayResize(m_symbols, 0);
    SymbolNames(symbols, m_symbols);
@@ -89,7 +92,7 @@ bool SignalReceiver::Begin(const SessionSettings &settings, const string identit
 // Whether the session is there; once the account is known.
 bool SignalReceiver::BeginAccount(void)
   {
-   if(m_begun || m_failed || !AccountKnown())
+   if(m_begun || m_failed || !AccountKnown() || (IsNamed() && !m_name.Known()))
       return m_begun;
    m_begun = BeginSession() && Announce();
    m_failed = !m_begun;
@@ -99,8 +102,7 @@ bool SignalReceiver::BeginAccount(void)
 bool SignalReceiver::BeginSession(void)
   {
    HelloFrame hello;
-   const string terminal = m_trades == TRADES_NOTHING ? TerminalSuffix() : "";
-   const string own_name = DefaultIdentity(terminal + "/" + MQLInfoString(MQL_PROGRAM_NAME));
+   const string own_name = DefaultIdentity((IsNamed() ? m_name.Suffix() : "") + "/" + MQLInfoString(MQL_PROGRAM_NAME));
    FillHello(hello, m_identity == "" ? own_name : m_identity, m_trades, m_program);
    if(m_session.Begin(m_settings, hello, GetPointer(this)))
       return true;
