@@ -51,6 +51,7 @@ from tests.live.service import (
     archived,
     journal,
     replayed,
+    status_of,
     terminal,
     wait_until,
     walks,
@@ -159,7 +160,7 @@ class Test:
                 self.outcome.kills_while_starting += 1
                 idle.wait(self.random.random() * np.median(self.outcome.start_ms) / 1000)
             else:
-                wait_until(lambda: self.at_work() or process.poll() is not None)
+                wait_until(lambda: self.at_work(process.pid) or process.poll() is not None)
                 self.outcome.start_ms.append(monotonic_ms() - began_ms)
                 idle.wait(self.random.random() * 0.8)
             if process.poll() is not None:
@@ -168,19 +169,22 @@ class Test:
         if self.power_loss:
             self.lose_power()
 
-    def at_work(self) -> bool:
-        return self.terminal.client.state is ClientState.LIVE
+    def at_work(self, pid: int) -> bool:
+        """Whether the terminal is connected, and the rules of the daemon are warm."""
+        is_live = self.terminal.client.state is ClientState.LIVE
+        status = status_of(self.settings)
+        if not is_live or status is None or status.pid != pid:
+            return False
+        return bool(status.rules) and all(one.runs for one in status.rules)
 
     def quiet(self, pid: int) -> bool:
         """Whether all ticks and deals are stored and all signals have come to an end.
 
         The signals of a tick are on their way before it is stored.
         """
-        if not (self.at_work() and self.terminal.finished):
+        if not (self.at_work(pid) and self.terminal.finished):
             return False
         status = read_status(self.folder / "state" / "status.json")
-        if status.pid != pid:
-            return False
         (terminal,) = status.terminals
         durable = {stream.symbol: stream.durable for stream in terminal.streams}
         wanted = {name: len(ticks) for name, ticks in self.records.items()}

@@ -75,7 +75,7 @@ def be_quick() -> None:
 
 
 class Daemon:
-    """Recovers what is stored, then serves terminals until stopped."""
+    """Recovers the spool, then serves terminals until stopped; beside that rules warm up on it."""
 
     def __init__(
         self,
@@ -149,15 +149,16 @@ class Daemon:
         )
         check_apart(self.spool, self.outgoing.desk.traders, is_paper=self._is_paper)
         rules.open(self.intake, self.outgoing, self.sink, self.troubles)
-        rules.recover(stack)
+        state = self.config.state
+        self.timekeeper = Timekeeper(self.intake, state.clock_every_ms, state.away_ms)
+        rules.on_warm = self._on_warm
+        self._newest_msc = rules.newest_msc
+        rules.warm_up(stack, waits=self._is_paper)  # what paper does it does between two ticks
         remove_oldest(self.config, self.sink.complain)
         if self.paper is not None:
             self.paper.recover(self.spool.read())
             self.paper.store = self._on_paper_deals
             self._paper_feed = PaperFeed(self.paper)
-        state = self.config.state
-        self.timekeeper = Timekeeper(self.intake, state.clock_every_ms, state.away_ms)
-        self.timekeeper.know(self.rules.pipeline.run.watermarks)
         be_quick()
         rules.begin(self._wake)
         try:
@@ -167,6 +168,11 @@ class Daemon:
         if self.troubles.end is None:
             rules.snapshot()
             rules.save()
+
+    def _on_warm(self, one: LiveRules) -> None:
+        """These rules have come to the end of what was stored; what they are made of stays."""
+        self.timekeeper.know(one.pipeline.run.watermarks)
+        gc.freeze()
 
     def _settings(self) -> Settings:
         """The server's; the daemon's credential is made at its first start."""
@@ -268,8 +274,9 @@ class Daemon:
             self.settings, self.sink, resumes, traders=traders, network=self._network
         )
         stack.callback(self.server.close)
-        found_again, market_msc = self.files.found_again, self.files.market_msc
-        self.outgoing.begin(stack, self.server, found_again, market_msc)
+        if self.files.is_warming:
+            self.server.hold_events()
+        self.outgoing.begin(stack, self.server, self._newest_msc)
         return self.server
 
     def _wake(self) -> None:

@@ -102,10 +102,6 @@ def load_command(name: str, config: Path, wait: float) -> None:
 
 def ask(config: Config, command: TurnRules, wait: float) -> None:
     """Hand the command over, and wait for what comes of it."""
-    if command.name == MAIN:
-        raise UserError(
-            f"{MAIN} runs as long as the daemon", f"`mt5cep rules halt {MAIN}` halts it"
-        )
     settings_of(config, command.name)
     told(config)
     wanted, asked_msc = command.action == "load", now_msc()

@@ -56,6 +56,9 @@ def command(ctx: click.Context, config: Path, as_json: bool) -> None:
     if len(status.rules) > 1:
         running = [one.name for one in status.rules if one.runs]
         say(f"{counted(len(status.rules), 'rule file')}; running: {', '.join(running) or 'none'}")
+    for one in status.rules:
+        if one.loaded < 1.0:
+            say(f"rules {one.name} warm up: {one.loaded:.0%}; what comes is stored meanwhile")
     for text in notices(status):
         say(f"notice: {one_line(text)}")
     for text in wrong:

@@ -141,7 +141,7 @@ class Demo:
     def live(self, ticks: list[Path]) -> None:
         """Daemon and terminal at the same time, until the terminal has nothing left to send."""
         daemon = ["daemon", "--config", str(self.settings)]
-        with background(daemon, self.log, ready="listening on"):
+        with background(daemon, self.log, ready="rules main: they run"):
             if self.runs_mql5:
                 self.held = emulated.play(self.folder, ticks, self.speed, self.credential)
                 last = self.held.text

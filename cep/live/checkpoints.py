@@ -130,6 +130,11 @@ class Checkpoints:
             self._disk.remove(path)
         self._disk.sync_directory(self.folder)
 
+    def newest(self, durable_ingest: int) -> int:
+        """The record of the newest snapshot of what is on disk; 0 without any."""
+        found = (ingest for ingest, _, _ in self._files())
+        return max((ingest for ingest in found if ingest <= durable_ingest), default=0)
+
     @property
     def oldest(self) -> int:
         """The record of the oldest snapshot that is kept; 0 without any."""

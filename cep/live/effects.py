@@ -52,6 +52,8 @@ class Effects:
         self.on_added: Callable[[int], None] = lambda ingest: None
         """Told the record that has led to the newest rows that were added to the journal."""
         self.found_again: list[Signal] = []
+        self.late: list[Signal] = []
+        """Signals of what was stored while the rules were on their way, to be sent."""
         self.says: Mapping[str, Collection[str]] = {}
         """What each signal asks for of the numbers that all have, by its name."""
         self.lots_most: Callable[[], float] = lambda: 0.0
@@ -93,6 +95,15 @@ class Effects:
         self.journal.add_again(rows)
         if self.deliver is not None and not self.journal.repeats:
             self.deliver(rows)
+
+    def act_late(self, caused: Caused) -> None:
+        """Rows found for the first time beside the server: their signals wait for its thread."""
+        rows = caused.rows.dicts()
+        self.late += self._signals(rows, caused)
+        rows = self._shown(rows, caused)
+        if self.deliver is not None:
+            self.deliver(rows)
+        self.journal.add_again(rows)
 
     def note(self, caused: Caused) -> None:
         """Rows that new rules find in old records: nobody shall act on them any more."""

@@ -50,6 +50,10 @@ class Waiting:
             self._queue.append(group)
             self._records += group.width
 
+    def leave_to_disk(self, ingest: int) -> None:
+        """What is stored up to this record nobody adds: it is read from disk."""
+        self._from = max(self._from, ingest + 1)
+
     def commit(self, ingest: int) -> None:
         """All records up to this one are on disk."""
         self._durable = ingest

@@ -10,9 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from cep.live.pipeline import newest_time_msc
 from mt5bridge.records import fixed_text
 from mt5bridge.server import Batch, Gap
-from mt5bridge.spool import Group, RecordKind, Spool, gap
+from mt5bridge.spool import Group, RecordKind, Spool, gap, read
+
+MARKET = RecordKind.TICKS, RecordKind.DEALS
 
 NOTE_BYTES = 256
 """What is kept of a terminal's words about a loss; the archive's manifest has all of them."""
@@ -50,6 +53,11 @@ class Intake:
     def heard(self) -> int:
         """Changes when there was something for any that are shown it."""
         return sum(one.heard for one in self.shown)
+
+    def newest_msc(self, behind: int) -> int:
+        """The newest time of the ticks and deals stored behind a record, UTC ms; 0: of none."""
+        groups = read(self.spool.directory, behind + 1)
+        return max((newest_time_msc(one) for one in groups if one.kind in MARKET), default=0)
 
     def on_batch(self, batch: Batch) -> bool:
         """Store a batch for `flush`; False when the spool is full and took nothing."""

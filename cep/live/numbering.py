@@ -34,7 +34,11 @@ class Numbering:
 
     def of(self, files: Mapping[str, int]) -> int:
         """What is told where rule files have these numberings of their own, the main one first."""
-        known = self._known or self._read() or _Known(next(iter(files.values())), {})
+        known = (
+            self._known
+            or self._read()
+            or _Known(next(iter(files.values()), secrets.randbits(63) or 1), {})
+        )
         has_begun = any(known.files.get(name, own) != own for name, own in files.items())
         numbering = secrets.randbits(63) or 1 if has_begun else known.numbering
         told = _Known(numbering, {**known.files, **files})

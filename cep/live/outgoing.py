@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
@@ -98,6 +98,8 @@ class Outgoing:
         self._done: list[tuple[int, Path]] = []  # commands whose effect is to be on disk first
         self._stored_first = 0  # number of the newest record of a deal or a terminal that trades
         self._look_ms = self._begun_ms = 0
+        self._is_begun = False
+        self._found_again: list[tuple[Sequence[Signal], int]] = []
         self.accounts = AccountFeed()
         self._feeds = Feeds()
         self.on_rules: Callable[[str, str], str] = lambda _name, _action: "there are no rule files"
@@ -129,9 +131,7 @@ class Outgoing:
         sink.on_trader = self._on_trader
         sink.on_funds = self._on_funds
 
-    def begin(
-        self, stack: ExitStack, server: Server, found_again: Iterable[Signal], market_msc: int
-    ) -> None:
+    def begin(self, stack: ExitStack, server: Server, market_msc: int) -> None:
         """Go on where the last run ended; `market_msc` is the newest stored time."""
         self.server = server
         self._post: Post = self.paper or server
@@ -143,20 +143,28 @@ class Outgoing:
         self.desk.open(self._post, market_msc, now.utc_msc)
         if self.paper is not None:
             self.paper.is_open = True
-        for signal in found_again:
-            self._find_again(signal, now.utc_msc, market_msc)
+        self._is_begun = True
+        for signals, known_msc in self._found_again:
+            self.find_again(signals, known_msc)
         self.take_orders()
         self.syncer = Syncer(self.journal, self._on_synced, self._troubles)
         self.syncer.start()
         stack.callback(self.syncer.stop)
 
-    def _find_again(self, signal: Signal, now_msc: int, market_msc: int) -> None:
-        """A signal of stored records, which may have been sent before."""
-        if self.paper is not None:
-            self._trade_on(self.paper, signal)
+    def find_again(self, signals: Sequence[Signal], market_msc: int) -> None:
+        """Signals of stored records, which may have been sent before; `market_msc` is the newest
+        time of these. Before `begin` they wait for it.
+        """
+        if not self._is_begun:
+            self._found_again.append((signals, market_msc))
             return
-        terminal = self._terminal_of(signal)
-        self.desk.ask(signal, now_msc, terminal, sent_before_msc=market_msc)
+        now_msc = clock.now().utc_msc
+        for signal in signals:
+            if self.paper is not None:
+                self._trade_on(self.paper, signal)
+                continue
+            terminal = self._terminal_of(signal)
+            self.desk.ask(signal, now_msc, terminal, sent_before_msc=market_msc)
 
     def signal(self, signal: Signal) -> None:
         """Send a signal, unless it is too much or too late; it does not wait for the disk.

@@ -87,7 +87,7 @@ class Pipeline:
         self.feed = MarketFeed(run)
         self.heard = 0
         self.newest = 0
-        """The last record that `catch_up` has come to."""
+        """The last record that `catch_up` has come to, or that it began behind."""
         self.on_failure: Callable[[Exception], None] | None = None
         self.is_stopped = False
         """Its rules are shown nothing any more."""

@@ -1,12 +1,13 @@
 """The rule files of a daemon beside each other: one spool, one way of a tick, all else their own.
 
 What one of several cannot bear stops that one. With a single file there is nobody to go on beside
-it: then a failure is the daemon's.
+it: then a failure is the daemon's. That of `[rules]` is one like the others, but that a mistake in
+it lets the daemon not start.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
@@ -30,7 +31,6 @@ from mt5bridge.server.status import RuleFileStatus
 from mt5bridge.spool import Durable
 from mt5bridge.spool.disk import Disk, make_directories, replace_file
 from mt5bridge.troubles import Effect, Troubles
-from mt5bridge.wire import Signal
 
 BY_HAND = "by hand"
 """Why it does not run: somebody has stopped it."""
@@ -54,6 +54,7 @@ class _File:
     config: Config
     rules: LiveRules | None
     why: str = ""
+    is_warm: bool = False
     coming: Coming | None = None
     stack: ExitStack = field(default_factory=ExitStack)
 
@@ -65,8 +66,11 @@ class RuleFiles:
         """Read all; errors say what is wrong with the main one, others are stopped by theirs."""
         self.config = config
         self.reread: Callable[[], Config] = lambda: config
-        self.main = rules_of(config)
-        self._files = {MAIN: _File(config, self.main)}
+        self.on_warm: Callable[[LiveRules], None] = lambda _rules: None
+        """Told of those that have come to the end of what was stored."""
+        self._wake: Callable[[], None] | None = None
+        self._server: Server | None = None
+        self._files = {MAIN: self._read(config, MAIN)}
         self._numbering = Numbering(config.state.folder)
         for name in config.rule_files:
             self._files[name] = self._read(config.of(name), name)
@@ -77,13 +81,26 @@ class RuleFiles:
         try:
             return _File(config, rules_of(config, name))
         except (ValueError, OSError) as problem:
+            if name == MAIN:
+                raise
             why = _shown(problem)
             logger.error("rules {}: not read, so they do not run:\n{}", name, why)
             return _File(config, None, why)
 
     def __iter__(self) -> Iterator[LiveRules]:
         """Those that were brought to the end of the spool, stopped since or not."""
-        return (one.rules for one in list(self._files.values()) if one.rules is not None)
+        files = list(self._files.values())
+        return (one.rules for one in files if one.rules is not None and one.is_warm)
+
+    @property
+    def main(self) -> LiveRules:
+        """Those of `[rules]`, which run."""
+        return next(one for one in self if one.name == MAIN)
+
+    @property
+    def is_warming(self) -> bool:
+        """Whether some that the daemon began with are not warm yet."""
+        return any(one.coming is not None and one.coming.is_first for one in self._files.values())
 
     def open(self, intake: Intake, outgoing: Outgoing, sink: Sink, troubles: Troubles) -> None:
         """Take what is kept for them beside a spool, which is recovered."""
@@ -91,49 +108,58 @@ class RuleFiles:
         spool = self.spool = intake.spool
         self._sink = sink
         outgoing.on_rules = self.obey
-        for one in self:
-            one.open(spool, outgoing, sink, troubles)
+        for file in self._files.values():
+            if file.rules is not None:
+                file.rules.open(spool, outgoing, sink, troubles)
         for name, file in self._files.items():
             if file.why and file.why != BY_HAND:
                 self._tell_stopped(name, file.why)
 
-    def recover(self, stack: ExitStack) -> None:
-        """Bring all to the end of the spool; what others than the main one raise stops them."""
-        self.main.recover(stack)
+    def warm_up(self, stack: ExitStack, *, waits: bool) -> None:
+        """Bring all to the end of the spool: beside the server, or with `waits` before that."""
         stack.callback(self._close)
-        for name, file in self._files.items():
-            if file.rules is not None and name != MAIN:
-                self._recover(name, file)
+        for file in self._files.values():
+            if file.rules is not None:
+                file.rules.expect()
+                made = partial(_same, file.rules)
+                file.coming = Coming(self.spool, made, is_first=True)
         self._join()
+        while waits and self.is_warming:
+            for name, file in self._files.items():
+                if file.coming is not None:
+                    self._go_on_loading(name, file)
+                if file.coming is not None:
+                    file.coming.wait()
+
+    @property
+    def newest_msc(self) -> int:
+        """The newest time, UTC ms, of what was stored before and rules will run over again.
+
+        Of rules that begin anew it is that of the newest records: they act on nothing older.
+        """
+        durable = self.spool.durable_ingest
+        read = [one.rules for one in self._files.values() if one.rules is not None]
+        snapshots = (one.checkpoints.newest(durable) for one in read)
+        oldest = durable - self.config.state.snapshot_records
+        return self._intake.newest_msc(max(0, oldest, min(snapshots, default=0)))
 
     def _join(self) -> None:
         """All are shown what is stored."""
-        if len(self._files) > 1:
-            for one in self:
-                one.pipeline.on_failure = partial(self._failed, one.name)
+        for one in self:
+            one.pipeline.on_failure = self._on_failure(one.name)
         running: list[Shown] = [one.pipeline for one in self]
         coming = [file.coming.kept for file in self._files.values() if file.coming is not None]
         self._intake.shown = [*running, *coming]
+
+    def _on_failure(self, name: str) -> Callable[[Exception], None] | None:
+        """Who is told that rules raise; None: that ends the daemon."""
+        return partial(self._failed, name) if len(self._files) > 1 else None
 
     def _close(self) -> None:
         for file in self._files.values():
             if file.coming is not None:
                 file.coming.leave()
             file.stack.close()
-
-    def _recover(self, name: str, file: _File) -> None:
-        assert file.rules is not None
-        with ExitStack() as attempt:
-            try:
-                file.rules.recover(attempt)
-            except (MemoryError, OSError):
-                raise  # not for what the rules say
-            except Exception as problem:  # noqa: BLE001 -- whatever it is, the others run
-                logger.opt(exception=problem).error("rules {}: they raise, so they stop", name)
-                file.rules, file.why = None, _shown(problem)
-                self._tell_stopped(name, file.why)
-                return
-            file.stack = attempt.pop_all()
 
     def _failed(self, name: str, problem: BaseException) -> None:
         logger.opt(exception=problem).error("rules {}: they raise, so they stop", name)
@@ -150,13 +176,11 @@ class RuleFiles:
 
     def obey(self, name: str, action: str) -> str:
         """Stop or load one of them; why not, if not."""
-        if name == MAIN:
-            return "the rule file of [rules] runs as long as the daemon; halt it instead"
         return self._stop(name) if action == "stop" else self._load(name)
 
     def _stop(self, name: str) -> str:
         file = self._files.get(name)
-        if file is None or file.coming is not None or file.rules is None:
+        if file is None or file.coming is not None or file.rules is None or not file.is_warm:
             return "it does not run"
         make_directories(file.config.state.folder)
         replace_file(_mark(file.config), b"")
@@ -172,9 +196,9 @@ class RuleFiles:
             config = self.reread()
         except (ValueError, OSError) as problem:
             return _shown(problem)
-        if name not in config.rule_files:
+        if name != MAIN and name not in config.rule_files:
             return f"there is no [rules.{name}] in the settings"
-        known, own = self._files.get(name), config.of(name)
+        known, own = self._files.get(name), config if name == MAIN else config.of(name)
         if known is not None and (known.coming is not None or not known.why):
             return "it runs already"
         if known is not None and known.config.signals.magic != own.signals.magic:
@@ -196,27 +220,53 @@ class RuleFiles:
         coming = file.coming
         assert coming is not None
         if coming.is_due:
-            if file.rules is not None:
-                file.rules.save()
-            file.rules = None
-            file.stack.close()
-            self._join()
+            if not any(one.coming and one.coming.is_at_work for one in self._files.values()):
+                coming.begin(self._let_go(file))
+                self._join()
+        elif coming.is_done and coming.failure is None and not coming.is_near:
             coming.begin()
         elif coming.is_done:
-            file.coming = None
             if coming.failure is not None:
-                coming.stack.close()
-                self._failed(name, coming.failure)
+                self._not_loaded(name, coming)
             else:
                 self._begin_loaded(name, file, coming)
+            file.coming = None
             self._join()
 
+    def _let_go(self, file: _File) -> Callable[[], None]:
+        """What is left to do for rules that were stopped, in the thread of those that come."""
+        rules, stack = file.rules if file.is_warm else None, file.stack
+        file.rules, file.stack, file.is_warm = None, ExitStack(), False
+
+        def let_go() -> None:
+            if rules is not None:
+                rules.save()
+            stack.close()
+
+        return let_go
+
+    def _not_loaded(self, name: str, coming: Coming) -> None:
+        """It has failed. What no rules are to blame for, or nobody goes on beside, ends a start."""
+        coming.stack.close()
+        failure = coming.failure
+        assert failure is not None
+        is_alone = len(self._files) == 1 or isinstance(failure, MemoryError | OSError)
+        if not isinstance(failure, Exception) or (coming.is_first and is_alone):
+            raise failure
+        self._failed(name, failure)
+
     def _begin_loaded(self, name: str, file: _File, coming: Coming) -> None:
-        file.stack, file.why = coming.stack, ""
+        file.stack, file.why, file.is_warm = coming.stack, "", True
         self._troubles.clear(f"rules {name}")
-        file.rules = rules = coming.catch_up(partial(self._failed, name))
-        rules.begin(self._wake)
-        rules.serve_rows(self._server)
+        assert coming.rules is not None
+        file.rules = coming.rules
+        self.on_warm(file.rules)
+        self.outgoing.find_again(file.rules.effects.found_again, file.rules.market_msc)
+        rules = coming.finish(self._on_failure(name))
+        if self._wake is not None:
+            rules.begin(self._wake)
+        if self._server is not None:
+            rules.serve_rows(self._server)
         if _mark(file.config).exists():
             Disk().remove(_mark(file.config))
         logger.info("rules {}: they run from record {} on", name, rules.pipeline.newest + 1)
@@ -290,16 +340,6 @@ class RuleFiles:
         """Of rows that are not written yet."""
         return sum(one.journal.waiting_bytes for one in self)
 
-    @property
-    def market_msc(self) -> int:
-        """The newest time of the records that were stored before, UTC ms."""
-        return max(one.market_msc for one in self)
-
-    @property
-    def found_again(self) -> Sequence[Signal]:
-        """Signals of records that a start has run again."""
-        return [signal for one in self for signal in one.effects.found_again]
-
     def takes_deals(self) -> bool:
         """Whether all may be shown new texts."""
         return all(one.takes_deals() for one in self)
@@ -325,7 +365,13 @@ class RuleFiles:
             one.serve_rows(server)
 
     def tell_events(self, server: Server) -> None:
-        """Send the events and rows that no crash can undo any more, and tell of new rules."""
+        """Send the events and rows that no crash can undo any more, and tell of new rules.
+
+        Not before all are warm that the daemon began with: until then nobody is told anything, who
+        would take what is missing for gone.
+        """
+        if self.is_warming:
+            return
         durable = self.spool.durable_ingest
         released, told = [], []
         for one in self:  # each of them, whatever the others say
@@ -333,7 +379,7 @@ class RuleFiles:
             told.append(one.events.is_told)
         if any(released):
             server.feeds.wake()
-        if not all(told):
+        if not all(told) or server.holds_events:
             standings = [found for one in self for found in one.events.standings()]
             own = {one.name: one.events.numbering for one in self}
             server.tell_rules(self._numbering.of(own), standings)
@@ -345,7 +391,7 @@ class RuleFiles:
         return [self._status(name, file) for name, file in self._files.items()]
 
     def _status(self, name: str, file: _File) -> RuleFileStatus:
-        signals, rules = file.config.signals, file.rules
+        signals, rules = file.config.signals, file.rules if file.is_warm else None
         halt = self.outgoing.desk.book.rules_halted.get(name)
         return RuleFileStatus(
             name=name,
@@ -359,6 +405,11 @@ class RuleFiles:
             changes=max(0, len(rules.log.entries) - 1) if rules else 0,
             rows_bytes=rules.journal.size_bytes if rules else 0,
         )
+
+
+def _same(rules: LiveRules) -> LiveRules:
+    """Rules that were read before."""
+    return rules
 
 
 def _mark(config: Config) -> Path:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
+from itertools import takewhile
+from pathlib import Path
 
 from loguru import logger
 
@@ -13,6 +15,7 @@ from cep.dropped import Dropped
 from cep.engine.native import Compiled
 from cep.functions import load_functions
 from cep.lang import ParameterError, with_magic, with_parameters
+from cep.live.acting import Acting
 from cep.live.checkpoints import Checkpoints, Restored
 from cep.live.complex_events import ComplexEvents
 from cep.live.config import MAIN, Config, ConfigError
@@ -33,7 +36,7 @@ from cep.plan.rule_file import read_rule_file
 from mt5bridge.clock import Now
 from mt5bridge.orders import OrderRequest
 from mt5bridge.server import Server, Sink
-from mt5bridge.spool import Durable, Spool
+from mt5bridge.spool import Durable, Group, Spool
 from mt5bridge.spool import read as read_spool
 from mt5bridge.spool.disk import make_directories
 from mt5bridge.troubles import Troubles
@@ -92,6 +95,10 @@ def events_of(plan: Plan) -> set[str]:
     return {stream.name for stream in plan.streams if stream.origin in origins}
 
 
+class LeftError(Exception):
+    """The daemon ends before the rules are warm."""
+
+
 class LiveRules(ABC):
     """What a daemon has of its rules, wherever they run. Belongs to the server's thread, but for
     what says otherwise.
@@ -122,8 +129,10 @@ class LiveRules(ABC):
         """The newest time of the records that were stored before, UTC ms."""
         self.acts_again = True
         """On what a start finds again that may not have been acted on."""
-        self.is_begun = False
-        """With the first record of the spool: nobody acts on what it holds."""
+        self.stored = 0
+        """The last record that was stored before they came."""
+        self.is_left = False
+        """Set from another thread: the daemon ends, so there is no use in going on warming up."""
         self.warm_up: WarmUp | None = None
         """On what the archive has of before the spool, where it was asked for."""
 
@@ -137,6 +146,7 @@ class LiveRules(ABC):
         self.events.scope = self.scope
         self.checkpoints = Checkpoints(folder, name, troubles, complain=sink.complain)
         self.quarantine = Quarantine(folder, name, sink.complain)
+        self.acting = Acting(folder / f"{name}.acting", sink.complain)
         self.log = RulesLog(folder / f"{name}.rules", sink.complain)
 
     @property
@@ -164,8 +174,16 @@ class LiveRules(ABC):
         found = self.pipeline.run.dropped + self.effects.unusable
         return Dropped(((kind, self.scope + name), why, n) for (kind, name), why, n in found)
 
+    def expect(self) -> None:
+        """They come with the daemon's start: what it stores from now on is theirs to act on."""
+        self.stored = self.spool.next_ingest - 1
+        if self.log.newest is None or self.log.newest.text != self.text:
+            self.acting.expect(self.stored, self.text)
+
     def recover(self, stack: ExitStack) -> None:
-        """Bring everything to the end of the spool, past records that the rules cannot bear."""
+        """Bring everything to record `stored`, past records that the rules cannot bear."""
+        if not self.acts_again:
+            self.acting.begin(self.stored)
         while True:
             with ExitStack() as attempt:
                 try:
@@ -173,14 +191,57 @@ class LiveRules(ABC):
                 except RecordError as error:
                     self.quarantine.add(error)
                     continue
+                except FileNotFoundError as problem:
+                    if not self._has_left_the_spool(problem):
+                        raise
+                    continue
                 stack.push(attempt.pop_all())
                 return
 
+    def _has_left_the_spool(self, problem: FileNotFoundError) -> bool:
+        """Whether this is a segment that made room for what comes, before it could be read."""
+        path = Path(problem.filename or "")
+        is_one = path.parent == self.spool.directory and not path.exists()
+        if is_one:
+            logger.warning("{} has left the spool: the rules begin again behind it", path)
+        return is_one
+
+    def going(self, groups: Iterable[Group]) -> Iterator[Group]:
+        """The groups, until the daemon ends: then LeftError."""
+        for group in groups:
+            if self.is_left:
+                raise LeftError
+            yield group
+
+    def behind(self, ingest: int, last: int) -> Iterator[Group]:
+        """What is stored behind one record up to another one, without what is left out."""
+        groups = takewhile(
+            lambda group: group.last_ingest <= last, read_spool(self.spool.directory, ingest + 1)
+        )
+        return self.going(self.quarantine.rest(groups))
+
+    def act_on_stored(self, caused: Caused) -> None:
+        """Act on rows of what was stored before, as far as a run before this one would have."""
+        is_noted = caused.groups[-1].last_ingest <= self.acting.after
+        (self.effects.note if is_noted else self.effects.act_again)(caused)
+
+    def send_late(self) -> None:
+        """Send the signals of what has come while the rules were on their way."""
+        late, self.effects.late = self.effects.late, []
+        for signal in late:
+            self.outgoing.signal(signal)
+
     @abstractmethod
     def catch_up(self, stack: ExitStack) -> None:
-        """Bring the rules to the end of the spool and the journal to the end of the rules.
+        """Bring the rules to record `stored` and the journal to the end of the rules.
 
         RecordError at a group that the rules cannot bear.
+        """
+
+    @abstractmethod
+    def go_on(self, until: int) -> None:
+        """The same from there to a later record, which is on disk, for the first time: signals wait
+        for `send_late`. Called beside the server.
         """
 
     @abstractmethod
@@ -305,7 +366,8 @@ class LiveRules(ABC):
 
     def begun(self) -> Restored:
         """A run from the first record of the spool on, and a journal of its own."""
-        self.is_begun = True
+        if not self.acting.expects(self.text):
+            self.acting.begin(self.stored)
         first = next(read_spool(self.spool.directory), None)
         if first is not None:
             logger.warning("no snapshot fits these rules: they run from record {}", first.ingest)
@@ -318,10 +380,11 @@ class LiveRules(ABC):
         if self.config.rules.warm_up_days:
             self.warm_up = WarmUp(self.config, self.spool, first)
             self.events.go_on(self.plan)
-            self.warm_up.feed(run, self.events.take)
+            self.warm_up.feed(run, self.events.take, self.going)
         ingest, events = first.ingest - 1 if first else 0, self.events.state()
         fresh = Restored(run, ingest, 0, events)
         self.log.begin(Since(fresh.ingest, self.text, own_digests(self.plan)))
         self.checkpoints.take(fresh.run, fresh.ingest, 0, events)
         self.checkpoints.save(fresh.ingest, lambda: None)
+        self.acting.begin(self.acting.after)
         return fresh

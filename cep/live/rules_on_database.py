@@ -21,7 +21,6 @@ from cep.live.pipeline import Caused, OnRows, Pipeline, newest_time_msc
 from cep.live.rules import LiveRules
 from mt5bridge.clock import Now
 from mt5bridge.spool import Durable, Group, RecordKind
-from mt5bridge.spool import read as read_spool
 from mt5bridge.troubles import Effect
 
 MARKET = RecordKind.TICKS, RecordKind.DEALS
@@ -59,26 +58,30 @@ class RulesOnDatabase(LiveRules):
 
     def catch_up(self, stack: ExitStack) -> None:
         """Bring the database, our engine and the journal to the end of the spool."""
-        found, is_restored = self._found(stack)
+        found = self._found(stack)
         folder = self.spool.directory
         self.open_journal(stack, found)
-        waiting = Waiting(folder, self.spool.durable_ingest)
+        waiting = Waiting(folder, self.stored)
         self.pipeline = FollowedPipeline(self.on_database, self.on_rows, waiting)
         self.act_for(self.plan)
-        act = self.effects.act_again if is_restored else self.effects.note
         self.market_msc = 0
         for done in self._stored(folder):
             times = [newest_time_msc(group) for group in done.groups if group.kind in MARKET]
             self.market_msc = max([self.market_msc, *times])
-            self._act_on(done, act)
+            self._act_on(done, self.act_on_stored)
+            self.pipeline.newest = done.ingest
             self.save()
-        self.acted = self.on_database.position
+        self.acted, self.pipeline.newest = self.on_database.position, self.stored
         self.follower = Follower(self.on_database, waiting, folder, self._told, self.troubles)
-        logger.info("{} stored records", self.spool.durable_ingest)
+        logger.info("{} stored records", self.stored)
         self.pipeline.run.warm_up()
 
-    def _found(self, stack: ExitStack) -> tuple[Restored, bool]:
-        """Where our engine goes on, and whether that is from a snapshot."""
+    def go_on(self, until: int) -> None:
+        self.follower.waiting.leave_to_disk(until)
+        self.pipeline.newest = until
+
+    def _found(self, stack: ExitStack) -> Restored:
+        """Where our engine goes on."""
         config, spool = self.config, self.spool
         rules = self.on_database = DatabaseRules(
             config.database, self.plan, self.outputs, config.state.folder,
@@ -89,15 +92,15 @@ class RulesOnDatabase(LiveRules):
         self.compiled = rules.compiled
         found = None
         if self.is_the_same(self.log.newest):
-            self.log.cut(spool.durable_ingest)
-            found = self.checkpoints.load(self.compiled, spool.durable_ingest)
+            self.log.cut(self.stored)
+            found = self.checkpoints.load(self.compiled, self.stored)
         if found is not None:
             rules.go_on(found.run, found.ingest, spool.directory)
-            return found, True
+            return found
         rules.empty()
         begun = self.begun()
         rules.begin(begun.run, begun.ingest)
-        return begun, False
+        return begun
 
     def _close(self) -> None:
         """Let go of the database, unless it holds the follower."""
@@ -108,11 +111,12 @@ class RulesOnDatabase(LiveRules):
         """What the records lead to that were stored before."""
         rules = self.on_database
         yield from rules.catch_up(folder)
-        for groups in batches(read_spool(folder, rules.position + 1), rules.batch_records):
+        for groups in batches(self.behind(rules.position, self.stored), rules.batch_records):
             yield rules.take(groups)
 
     def begin(self, wake: Callable[[], None]) -> None:
         self._wake = wake
+        self.follower.commit(self.spool.durable_ingest)
         self.follower.start()
 
     def end(self) -> None:

@@ -24,7 +24,6 @@ from cep.plan.nodes import Plan
 from cep.plan.own import own_digests
 from mt5bridge.clock import Now
 from mt5bridge.spool import Durable
-from mt5bridge.spool import read as read_spool
 from mt5bridge.troubles import Effect
 from mt5bridge.wire import Signal
 
@@ -59,10 +58,8 @@ class RulesOnEngine(LiveRules):
         self.open_journal(stack, found)
         self.pipeline = Pipeline(found.run, self.on_rows)
         self.act_for(found.run.rules.plan)
-        is_first = self.is_begun or not self.acts_again
-        act = self.effects.note if is_first else self.effects.act_again
-        stored = read_spool(self.spool.directory, found.ingest + 1)
-        groups = Ahead(self.quarantine.rest(stored))
+        self.pipeline.newest, act = found.ingest, self.act_on_stored
+        groups = Ahead(self.behind(found.ingest, self.stored))
         parts = []
         for since in self.log.after(found.ingest):
             parts.append(self.pipeline.catch_up(groups.until(since.ingest), act))
@@ -71,13 +68,16 @@ class RulesOnEngine(LiveRules):
         parts.append(self.pipeline.catch_up(groups, act))
         records = sum(count for count, _ in parts)
         self.market_msc = max(newest for _, newest in parts)
-        self._snapshot_at = self.spool.next_ingest + self.config.state.snapshot_records
-        logger.info("{} stored records; {} run again", self.spool.durable_ingest, records)
+        self._snapshot_at = self.stored + self.config.state.snapshot_records
+        logger.info("{} stored records; {} run again", self.stored, records)
         self.pipeline.run.warm_up()
+
+    def go_on(self, until: int) -> None:
+        self.pipeline.catch_up(self.behind(self.pipeline.newest, until), self.effects.act_late)
 
     def _restored(self) -> Restored | None:
         """The newest state of the rules in the file, or of rules that became these meanwhile."""
-        durable = self.spool.durable_ingest
+        durable = self.stored
         if not self.is_the_same(self.log.newest):
             if found := self.checkpoints.load(self.compiled, durable):
                 self.log.back_to(found.ingest)  # else what replaced these would do so again

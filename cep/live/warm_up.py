@@ -45,10 +45,18 @@ class WarmUp:
         self.records = 0
         self.records_max = self._earlier.rows_max
 
-    def feed(self, run: Run, take: Callable[[list[Row], Caused], None]) -> None:
-        """Show a run all of it; `take` is told what they find. WarmUpError names the place."""
+    def feed(
+        self,
+        run: Run,
+        take: Callable[[list[Row], Caused], None],
+        going: Callable[[Iterable[Group]], Iterable[Group]] = lambda groups: groups,
+    ) -> None:
+        """Show a run all of it; `take` is told what they find. WarmUpError names the place.
+
+        `going` hands the groups on, and may end it.
+        """
         feed = MarketFeed(run)
-        for groups in _chunks(self._earlier):
+        for groups in _chunks(going(self._earlier)):
             try:
                 for rows, causes in feed.feed(groups):
                     caused = Caused(rows, causes)

@@ -32,6 +32,8 @@ class EventStore:
 
     def __init__(self, kept_max: int = 10_000, bytes_max: int = BYTES_MAX) -> None:
         self.numbering = 0
+        self.is_held = False
+        """Who wants events waits, until it is known which there are."""
         self.standings: dict[str, Standing] = {}
         self.feeds = Feeds()
         self.version = 0
@@ -58,7 +60,7 @@ class EventStore:
             self.oldest = self.end
             self._kept.clear()
             self._bytes = 0
-        self.numbering = numbering
+        self.numbering, self.is_held = numbering, False
         self.standings = {one.name: one for one in standings}
         self.version += 1
 

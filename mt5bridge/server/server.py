@@ -118,6 +118,15 @@ class Server:
         self.terminals.set_halt(Halt(int(halted), reason))
         self._send(self.terminals.outgoing())
 
+    def hold_events(self) -> None:
+        """Let who wants complex events or feeds wait for `tell_rules`: not all are known yet."""
+        self.terminals.events.is_held = True
+
+    @property
+    def holds_events(self) -> bool:
+        """Whether they wait."""
+        return self.terminals.events.is_held
+
     def tell_rules(self, numbering: int, standings: Iterable[Standing]) -> None:
         """Which complex events there are, numbered since when, to those who want some."""
         self.terminals.events.begin(numbering, standings)

@@ -110,6 +110,7 @@ class Session:
         self.pace = Pace()
         self.acked: set[StreamKey] = set()  # streams whose ACK is to be sent
         self.events = EventStore()
+        self.wanted: Subscribe | None = None  # on this connection, not begun with yet
         self.subscription: Subscription | None = None  # on this connection
 
     def connect(self, hello: Hello, session: int, now: Now) -> Welcome:
@@ -128,7 +129,7 @@ class Session:
         self.behind.clear()
         self.requests.reconnected()
         self.names.reconnected()
-        self.subscription = None
+        self.subscription = self.wanted = None
         self.recall()
         for stream in self.streams.values():
             stream.reconnected()
@@ -224,7 +225,8 @@ class Session:
             case Account():
                 self._receive_account(frame)
             case Subscribe():
-                self.subscription = Subscription(self.events, frame, self.grant.named_account)
+                self.wanted = frame
+                self._subscribe()
             case Bye():
                 self.disconnect()
             case Error():
@@ -272,6 +274,7 @@ class Session:
             frames += self._due_requests()
         if self.acked:
             frames += self._ack()
+        self._subscribe()
         if self.subscription is not None:
             frames += self._due_events(self.subscription)
         return frames
@@ -283,6 +286,12 @@ class Session:
                 self.requests.unsent(request)
             else:
                 yield named
+
+    def _subscribe(self) -> None:
+        """Begin with what is wanted, as soon as it is known which events there are."""
+        if self.wanted is not None and not self.events.is_held:
+            self.subscription = Subscription(self.events, self.wanted, self.grant.named_account)
+            self.wanted = None
 
     def _due_events(self, subscription: Subscription) -> list[Frame]:
         """13.6: behind everything else, and no more than a slow terminal takes."""

@@ -101,7 +101,9 @@ def journal(settings: Path) -> bytes:
 class Service:
     """A daemon in a thread of this process."""
 
-    def __init__(self, settings: Path) -> None:
+    def __init__(self, settings: Path, *, waits: bool = True) -> None:
+        """It is entered when its rules are warm, or if it does not wait, when it listens."""
+        self.waits = waits
         config = read_config(settings)
         self.daemon = Daemon(config)
         self.stop = threading.Event()
@@ -132,6 +134,8 @@ class Service:
     def __enter__(self) -> Service:
         self.thread.start()
         assert self.ready.wait(LONG_S), "the daemon does not start"
+        if self.waits:
+            wait_until(lambda: self.failure is not None or not self.server.holds_events)
         assert self.failure is None
         return self
 

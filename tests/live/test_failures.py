@@ -19,7 +19,6 @@ from cep.archive import ArchiveError
 from cep.cli import main
 from cep.daemon import Daemon, DaemonFailedError
 from cep.live.config import Config, read_config
-from cep.live.journal import Journal
 from cep.live.outgoing import Outgoing
 from cep.live.status_file import StatusFile, status_path
 from mt5bridge.client import Connection
@@ -165,10 +164,6 @@ def with_deals(config: Config, disk: RecordingDisk) -> tuple[Daemon, Acks]:
     daemon, acks = Daemon(config), Acks()
     daemon.outgoing = Outgoing(config, lambda _row: None, list, daemon.troubles)
     daemon.server = acks  # type: ignore[assignment]
-    stored = type("Recovered", (), {"spool": "spool"})
-    spool: Any = type("Stored", (), {"durable_ingest": 0, "recovered": stored})()
-    daemon.rules.open(spool, daemon.outgoing, daemon.sink, daemon.troubles)
-    daemon.rules.journal = Journal(None)
     daemon.outgoing._stored_first = daemon.outgoing.journal.add(Halted(1, False, "a deal"))
     return daemon, acks
 

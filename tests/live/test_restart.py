@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import threading
 from collections import deque
@@ -17,7 +18,7 @@ import numpy as np
 import pytest
 
 from cep.engine.native import Compiled
-from cep.live.config import Trading
+from cep.live.config import Trading, each_file, read_config
 from cep.live.effects import Effects
 from cep.live.intake import Intake
 from cep.live.journal import Journal, set_aside
@@ -57,6 +58,12 @@ def acknowledged(found: Terminal) -> int:
     return sum(box.base - 1 for box in found.client.ticks.values())
 
 
+def is_warm(settings: Path, log: Path) -> bool:
+    """Whether all rule files of the last daemon that wrote a log run."""
+    told = log.read_text().rpartition("listening on")[2]
+    return len(re.findall(r"rules \S+: they run", told)) == len(each_file(read_config(settings)))
+
+
 def play_through_kills(
     settings: Path,
     found: Terminal,
@@ -65,7 +72,8 @@ def play_through_kills(
 ) -> None:
     """Play a terminal to its end; the daemon is killed at so many acknowledged ticks.
 
-    Each one, the last one too, lives until it has shown what is awaited of it.
+    Each one, the last one too, lives until it has shown what is awaited of it. The first may be
+    killed while its rules warm up.
     """
     stop = threading.Event()
     log = settings.parent / "log.txt"
@@ -73,6 +81,7 @@ def play_through_kills(
     def has_come(to: int, daemons: int) -> bool:
         """A daemon that finds nothing left to acknowledge is killed, too, but when it listens."""
         has_begun = log.read_text().count("listening") >= daemons
+        has_begun = has_begun and (daemons == 1 or is_warm(settings, log))
         return acknowledged(found) >= to and has_begun and has_shown(daemons)
 
     with Connection(address(settings), CREDENTIAL) as connection:
