@@ -10,10 +10,12 @@ from mt5bridge.emulator import build as building
 from mt5bridge.emulator.build import BuildError, CompilerMissingError, build
 from tests.emulator.market import needs_compiler
 
+BEFORE = "input int Size = 1; void Take(const string &text) { Print(text); } "
+
 
 def script(folder: Path, body: str) -> Path:
     path = folder / "Small.mq5"
-    path.write_text(f"void OnStart(void)\n  {{\n   {body}\n  }}\n")
+    path.write_text(f"{BEFORE}void OnStart(void)\n  {{\n   {body}\n  }}\n")
     return path
 
 
@@ -33,6 +35,14 @@ def test_without_a_compiler_the_error_says_how_to_get_one(
         ("Print(unknown);", r"Small.mq5:3:\d+: error: 'unknown' was not declared"),
         ("int unused = 1;", r"Small.mq5:3:\d+: error: unused variable 'unused'"),
         ("int a = GetTickCount64();", r"Small.mq5:3:\d+: error: conversion from .* may change"),
+        (
+            "MqlTradeRequest r; MqlTradeResult s; OrderSend(r, s);",
+            r"Small.mq5:3:.*what OrderSend re",
+        ),
+        ("int a[3]; ArrayResize(a, 2);", r"Small.mq5:3:\d+: error: .*declare it as name"),
+        ('Take("a");', r"Small.mq5:3:\d+: error: .*a reference parameter takes a variable"),
+        ("Size = 2;", r"Small.mq5:3:\d+: error: assignment of read-only"),
+        ("Size++;", r"Small.mq5:3:\d+: error: increment of read-only"),
         (
             "int a = 1;\n   if(a > 0) { int a = 2; Print(a); }",
             r"Small.mq5:4:\d+: error: .* shadows",

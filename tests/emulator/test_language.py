@@ -37,6 +37,12 @@ def test_a_script_prints_what_mql5_prints(name: str, printed: Result) -> None:
     assert texts(printed, name) == expected
 
 
+def test_each_program_that_runs_has_its_own_static_variables(tmp_path: Path) -> None:
+    result = run(tmp_path, "attach Statics on EURUSD", "attach Statics on EURUSD")
+    counted = [text for text in texts(result, "Statics") if text in ("12", "14")]
+    assert counted.count("12") == counted.count("14") == 2
+
+
 @pytest.mark.parametrize("case", range(len(STOPS)), ids=lambda case: STOPS[case].split(" in ")[0])
 def test_a_fatal_error_stops_the_program_and_names_the_line(case: int, tmp_path: Path) -> None:
     result = run(tmp_path, f"attach Stops on EURUSD Why={case}")

@@ -83,6 +83,7 @@ def _statement(tokens: list[Token], pairs: dict[int, int], index: int, out: list
         return 0
     qualifiers = _qualifiers(out)
     for position, declarator in enumerate(declarators):
+        _check_count(declarator)
         if position:
             out += [_copy(token, token.text) for token in qualifiers]
         type_ = _array_type(tokens[index].text, declarator.dimensions)
@@ -91,6 +92,34 @@ def _statement(tokens: list[Token], pairs: dict[int, int], index: int, out: list
         out.append(_copy(declarator.name, ";", TokenKind.OPERATOR))
     out[-1].comment = tokens[end].comment
     return end + 1 - index
+
+
+def _check_count(declarator: Declarator) -> None:
+    """More values than elements, where the size is a plain number."""
+    groups = [declarator.rest[1:]] if declarator.rest else []
+    for dimension in declarator.dimensions:
+        groups = [group for group in groups if group and is_operator(group[0], "{")]
+        is_known = len(dimension) == 1 and dimension[0].text.isdigit()
+        values = [_values(group[1:-1]) for group in groups]
+        most = max(map(len, values), default=0)
+        if is_known and most > int(dimension[0].text):
+            raise declarator.name.error(
+                f"{most} values for {dimension[0].text} elements", "leave the size out, or raise it"
+            )
+        groups = [value for group in values for value in group]
+
+
+def _values(tokens: list[Token]) -> list[list[Token]]:
+    """What stands between the commas."""
+    found: list[list[Token]] = [[]]
+    depth = 0
+    for token in tokens:
+        depth += is_operator(token, CLOSING) - is_operator(token, OPENING)
+        if is_operator(token, ",") and depth == 0:
+            found.append([])
+        else:
+            found[-1].append(token)
+    return [value for value in found if value]
 
 
 def _qualifiers(out: list[Token]) -> list[Token]:

@@ -38,10 +38,15 @@ class Item:
         """A function's or variable's name; a type's name."""
         if self.part is ItemKind.TYPE:
             return self.tokens[1].text if len(self.tokens) > 1 else ""
+        named = self.named()
+        return named.text if named else ""
+
+    def named(self) -> Token | None:
+        """The token of a function's or variable's name."""
         for token, following in zip(self.tokens, self.tokens[1:], strict=False):
             if token.kind is TokenKind.NAME and is_operator(following, ("(", "=", ";")):
-                return token.text
-        return ""
+                return token
+        return None
 
 
 def split(tokens: list[Token]) -> list[Item]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from mt5bridge.emulator.translate.scan import (
+    CLOSING,
     is_operator,
     is_word,
     operand_end,
@@ -29,6 +30,7 @@ def rewrite_pointer_types(tokens: list[Token], types: set[str]) -> tuple[list[To
     """`Type *` as `mql::ptr<Type>`; also the names that are declared as pointers."""
     out: list[Token] = []
     names: set[str] = set()
+    pairs = partners(tokens)
     for index, token in enumerate(tokens):
         if not (is_operator(token, "*") and out and _is_pointer(tokens, index, types)):
             out.append(token)
@@ -41,6 +43,7 @@ def rewrite_pointer_types(tokens: list[Token], types: set[str]) -> tuple[list[To
         text = f"mql::ptr<{const}{pointed.text}>"
         out.append(Token(TokenKind.TYPE, text, pointed.file, pointed.line, pointed.column))
         names |= _declared(tokens, index + 1)
+        _refuse_second(tokens, pairs, index)
     return out, names
 
 
@@ -54,17 +57,24 @@ def _is_pointer(tokens: list[Token], index: int, types: set[str]) -> bool:
 
 
 def _declared(tokens: list[Token], index: int) -> set[str]:
-    """The name behind `Type *`, also behind `Class::`; a second pointer in a list is refused."""
+    """The name behind `Type *`, also behind `Class::`."""
     if is_operator(tokens[index], "&"):
         index += 1
     if not is_word(tokens[index]):
         return set()
     while is_operator(tokens[index + 1], ("::",)):
         index += 2
-    following = tokens[index + 1 : index + 3]
-    if len(following) == 2 and is_operator(following[0], ",") and is_operator(following[1], "*"):
-        raise following[1].error("two pointers in one declaration", "declare each in its own line")
     return {tokens[index].text}
+
+
+def _refuse_second(tokens: list[Token], pairs: dict[int, int], star: int) -> None:
+    """`Type *a = NULL, *b;`: C++ would take it in another way than it is translated."""
+    at = star + 1
+    while at + 1 < len(tokens) and not is_operator(tokens[at], ";)]}"):
+        if is_operator(tokens[at], ",") and is_operator(tokens[at + 1], "*"):
+            remedy = "declare each in its own line"
+            raise tokens[at + 1].error("two pointers in one declaration", remedy)
+        at = pairs[at] + 1 if is_operator(tokens[at], CLOSING) else at + 1
 
 
 def rewrite_objects(tokens: list[Token], pointers: set[str]) -> list[Token]:

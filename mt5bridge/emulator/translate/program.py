@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from mt5bridge.emulator.translate.arithmetic import rewrite_divisions
@@ -22,9 +23,12 @@ from mt5bridge.emulator.translate.pointers import (
 )
 from mt5bridge.emulator.translate.preprocess import Preprocessor
 from mt5bridge.emulator.translate.references import mark_members, refuse_values
+from mt5bridge.emulator.translate.scan import PLAIN_TYPES, is_operator
+from mt5bridge.emulator.translate.statics import keep_statics
 from mt5bridge.emulator.translate.strict import check
-from mt5bridge.emulator.translate.tokens import Token
+from mt5bridge.emulator.translate.tokens import Token, TokenKind
 
+_HIDDEN = "mql_input_"
 _FOLDERS = ("Experts", "Indicators", "Scripts", "Services")
 
 
@@ -54,7 +58,7 @@ def rewrite(tokens: list[Token]) -> list[Token]:
     check(tokens)
     tokens = rewrite_literals(tokens)
     tokens, pointers = rewrite_pointer_types(tokens, type_names(tokens))
-    tokens = rewrite_arrays(tokens)
+    tokens = keep_statics(rewrite_arrays(tokens))
     rewrite_types(tokens)
     tokens = rewrite_objects(tokens, pointers)
     rewrite_divisions(tokens)
@@ -73,6 +77,7 @@ class _Program:
         self._members: list[Item] = []
         for item in items:
             self._sort(item)
+        self._check_inputs(items)
         self._handlers = {
             item.name(): handler
             for item in self._members
@@ -97,6 +102,14 @@ class _Program:
         own = item.part in (ItemKind.FUNCTION, ItemKind.VARIABLE, ItemKind.INPUT)
         (self._members if inside and own else self._shared).append(item)
 
+    def _check_inputs(self, items: list[Item]) -> None:
+        kinds = (ItemKind.VARIABLE, ItemKind.INPUT, ItemKind.FUNCTION)
+        changing = {item.name() for item in items if item.part in kinds}
+        macros = {_macro(item) for item in items if item.part is ItemKind.DEFINE}
+        for item in self._members:
+            if item.part is ItemKind.INPUT:
+                _check_constant(item, changing, macros)
+
     def cpp(self) -> str:
         writer = Writer()
         space = f"mql::programs::program_{self._path.stem}"
@@ -115,6 +128,8 @@ class _Program:
         drop = {"input", "sinput", "static", "extern"}
         if item.part is ItemKind.FUNCTION:
             return item.tokens
+        if item.part is ItemKind.INPUT:
+            _make_constant(item)
         return [token for token in item.tokens if token.text not in drop]
 
     def _head(self) -> str:
@@ -158,10 +173,37 @@ class _Program:
         return "\n".join(lines)
 
 
+def _make_constant(item: Item) -> None:
+    """The terminal sets an input; the program sees it by a reference to a constant."""
+    name, type_ = item.name(), item.tokens[1].text
+    if named := item.named():
+        named.before = _HIDDEN
+    item.tokens[-1].after += f" const {type_} &{name} = {_HIDDEN}{name};"
+
+
+def _check_constant(item: Item, changing: set[str], macros: set[str]) -> None:
+    """Raise TranslationError if the value of an input is not known before the program runs."""
+    for token, following in pairwise(item.tokens[3:]):
+        if token.kind is not TokenKind.NAME:
+            continue
+        called = is_operator(following, "(") and token.text not in (PLAIN_TYPES | macros)
+        if called or token.text in changing:
+            raise token.error(
+                f"the value of an input is no constant: {token.text}",
+                "write a constant; set a variable in OnInit",
+            )
+
+
+def _macro(item: Item) -> str:
+    """The name that a directive defines."""
+    words = item.first.text.lstrip("# ").split(maxsplit=2)
+    return words[1].partition("(")[0] if len(words) > 1 else ""
+
+
 def _listed(item: Item) -> str:
     name, type_ = item.name(), item.tokens[1].text
     comment = _quoted(item.tokens[-1].comment)
-    return f"mql::add_input(*this, {_quoted(name)}, {_quoted(type_)}, {comment}, {name});"
+    return f"mql::add_input(*this, {_quoted(name)}, {_quoted(type_)}, {comment}, {_HIDDEN}{name});"
 
 
 def _quoted(text: str) -> str:

@@ -129,6 +129,8 @@ def mark_members(tokens: list[Token]) -> None:
     """`mql::argument` around each argument that is a member of something."""
     pairs = partners(tokens)
     for index, token in enumerate(tokens):
+        if token.kind is TokenKind.STRING and is_argument(tokens, pairs, index):
+            token.wrap(token, "mql::string")  # no variable, as MQL_TEXT is
         if not is_operator(token, ",)") or not _ends_in_member(tokens, index - 1):
             continue
         start = operand_start(tokens, pairs, index - 1)[0]

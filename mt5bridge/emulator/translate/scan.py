@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from mt5bridge.emulator.translate.tokens import Token, TokenKind
 
@@ -36,6 +36,22 @@ def partners(tokens: list[Token]) -> dict[int, int]:
         token = tokens[open_[-1]]
         raise token.error(f"{token.text} without its other half", "check the brackets")
     return found
+
+
+def function_bodies(tokens: list[Token], pairs: dict[int, int]) -> Iterator[tuple[int, int]]:
+    """The outer brackets of each function's and method's body."""
+    index = 0
+    while index < len(tokens):
+        if is_operator(tokens[index], "{") and _has_parameters(tokens, index - 1):
+            yield index, pairs[index]
+            index = pairs[index]
+        index += 1
+
+
+def _has_parameters(tokens: list[Token], index: int) -> bool:
+    while index > 0 and tokens[index].text in ("const", "override", "final"):
+        index -= 1
+    return index > 0 and is_operator(tokens[index], ")")
 
 
 def is_operator(token: Token, texts: Iterable[str]) -> bool:

@@ -5,7 +5,14 @@ from __future__ import annotations
 import re
 
 from mt5bridge.emulator.translate.declarations import Declarations
-from mt5bridge.emulator.translate.scan import CLOSING, NOT_TYPES, OPENING, is_operator, partners
+from mt5bridge.emulator.translate.scan import (
+    CLOSING,
+    NOT_TYPES,
+    OPENING,
+    function_bodies,
+    is_operator,
+    partners,
+)
 from mt5bridge.emulator.translate.statements import check_statement
 from mt5bridge.emulator.translate.tokens import Token, TokenKind
 
@@ -36,6 +43,8 @@ def check(tokens: list[Token]) -> None:
                 _check_statement(tokens, index)
         elif is_operator(token, "=") and index + 1 < len(tokens):
             _check_value(tokens, index)
+    for start, end in function_bodies(tokens, pairs):
+        _check_local_types(tokens[start:end])
 
 
 def _semicolons(tokens: list[Token]) -> list[Token]:
@@ -108,6 +117,13 @@ def _check_class(tokens: list[Token], pairs: dict[int, int], index: int) -> None
         if is_operator(tokens[at], "="):
             _check_member(tokens, at)
         at = pairs[at] + 1 if is_operator(tokens[at], CLOSING) else at + 1
+
+
+def _check_local_types(body: list[Token]) -> None:
+    for word, name, following in zip(body, body[1:], body[2:], strict=False):
+        declares = name.kind is TokenKind.NAME and is_operator(following, "{:")
+        if word.text in ("class", "struct", "union") and declares:
+            raise word.error(f"a {word.text} inside of a function", "declare it outside of it")
 
 
 def _check_member(tokens: list[Token], equals: int) -> None:

@@ -76,7 +76,9 @@ double AccountInfoDouble(ENUM_ACCOUNT_INFO_DOUBLE property);
 string AccountInfoString(ENUM_ACCOUNT_INFO_STRING property);
 
 // --- requests
+[[nodiscard("check what OrderSend returns")]]
 bool OrderSend(MqlTradeRequest& request, MqlTradeResult& result);
+[[nodiscard("check what OrderSendAsync returns")]]
 bool OrderSendAsync(MqlTradeRequest& request, MqlTradeResult& result);
 bool OrderCheck(MqlTradeRequest& request, MqlTradeCheckResult& result);
 bool OrderCalcMargin(ENUM_ORDER_TYPE action, const string& symbol, double volume, double price,

@@ -37,6 +37,11 @@ int ArrayResize(A&& values, int size, int reserve = 0) {
   return -1;
 }
 
+// MetaEditor: "cannot be used for static allocated array".
+template <class T, size_t N>
+__attribute__((unavailable("ArrayResize of an array with a size; declare it as name[]")))
+int ArrayResize(fixed<T, N>& values, int size, int reserve = 0);
+
 template <target_array A>
 void ArrayFree(A&& values) {
   if constexpr (requires { values.release(); }) values.release();

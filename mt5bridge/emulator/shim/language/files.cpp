@@ -51,7 +51,7 @@ string read_until_break(OpenFile& file) {
       file.line_ended = true;
       break;
     }
-    if (file.has(FILE_CSV) && code == file.delimiter()) break;
+    if (file.has(FILE_CSV) && code != 0 && code == file.delimiter()) break;
     if (code != '\r' && code != 0xFEFF) bytes += unit;
   }
   return bytes_text(file, bytes);
@@ -132,6 +132,13 @@ uint read_bytes(int handle, void* bytes, size_t size) {
   const size_t got = file->read(bytes, size);
   if (got < size) fail(ERR_FILE_READERROR);
   return static_cast<uint>(got);
+}
+
+string between_values(int handle) {
+  const OpenFile* file = opened(handle);
+  const ushort code = file ? file->delimiter() : ushort(0);
+  if (code == 0 || (code == '\t' && !file->has(FILE_CSV))) return "";
+  return std::u16string(1, static_cast<char16_t>(code));
 }
 
 uint write_text(int handle, const string& text) {

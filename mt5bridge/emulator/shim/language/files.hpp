@@ -40,6 +40,9 @@ void FileFindClose(long handle);
 uint write_bytes(int handle, const void* bytes, size_t size);
 uint read_bytes(int handle, void* bytes, size_t size);
 uint write_text(int handle, const string& text);
+// What FileWrite puts between two values: the delimiter of FileOpen. Empty if that is 0, and in a text
+// file for which none was named.
+string between_values(int handle);
 
 uint FileWriteString(int handle, const string& text, int length = -1);
 string FileReadString(int handle, int length = -1);
@@ -90,9 +93,10 @@ uint FileReadStruct(int handle, T& value, int size = -1) {
 
 template <class... Values>
 uint FileWrite(int handle, const Values&... values) {
+  const string delimiter = between_values(handle);
   string line;
   int count = 0;
-  ((line += (count++ ? string("\t") : string("")) + printed(values)), ...);
+  ((line += (count++ ? delimiter : string("")) + printed(values)), ...);
   return write_text(handle, line + string("\r\n"));
 }
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -72,6 +73,9 @@ class Program {
   void set_input(const std::string& name, const std::string& text);
   void set_input_at(size_t index, const std::string& text);
 
+  // Static variables of functions; see `kept`.
+  std::map<const void*, std::shared_ptr<void>> statics;
+
   // The handlers; what a program lacks does nothing.
   virtual int handle_init() { return INIT_SUCCEEDED; }
   virtual void handle_deinit(int) {}
@@ -100,6 +104,16 @@ class Program {
 // The program whose handler runs. Throws std::logic_error outside of any.
 Program& current();
 bool any_current();
+
+// A static variable of a function: of the running program alone. Each declaration has a `Make` of its
+// own, which gives its first value.
+template <class T, class Make>
+T& kept(Make make) {
+  static char key;
+  std::shared_ptr<void>& place = current().statics[&key];
+  if (!place) place = std::shared_ptr<T>(new T(make()));
+  return *static_cast<T*>(place.get());
+}
 void set_current(Program* program);
 
 // Programs built into this executable, by "Publisher" or "Mt5Bridge\Publisher"; nullptr if absent.
