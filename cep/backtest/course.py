@@ -11,9 +11,8 @@ from cep.backtest.extremes import Extremes
 from cep.backtest.ticks import Floats, Ints, Ticks
 from mt5bridge.broker import Table, codes
 
-BATCH_TICKS = 1 << 18
-"""Ticks that are looked at together, some 30 MB with all that is made of them: of many symbols each
-costs as much in a small batch as in a large one."""
+BATCH_TICKS = 1 << 16
+"""Ticks that are looked at together: rules that see fills let the account go on a few at a time."""
 FAR = np.iinfo(np.int64).max
 
 
