@@ -56,7 +56,8 @@ def config_of(folder: Path, **sections: Any) -> Config:
 
 def begun(stack: ExitStack, config: Config, found_again: list[Signal] | None = None) -> Outgoing:
     outgoing = Outgoing(config, lambda _row: None, list)
-    outgoing.begin(stack, Floor(), found_again or [], NOON_MSC)  # type: ignore[arg-type]
+    outgoing.find_again(found_again or [], NOON_MSC)
+    outgoing.begin(stack, Floor(), NOON_MSC)  # type: ignore[arg-type]
     return outgoing
 
 
@@ -220,7 +221,7 @@ def test_what_a_callback_ordered_while_records_ran_again_is_taken_at_the_start(
     """Before anything else can end the daemon: the rows that caused it will not be found again."""
     order = OrderRequest(client_id="a", symbol="EURUSD", side="buy", lots=0.1)
     outgoing = Outgoing(config_of(tmp_path), lambda _row: None, lambda: [order])
-    outgoing.begin(stack, Floor(), [], NOON_MSC)  # type: ignore[arg-type]
+    outgoing.begin(stack, Floor(), NOON_MSC)  # type: ignore[arg-type]
     assert outgoing.desk.book.get(order_id("a")) is not None
 
 

@@ -68,6 +68,18 @@ def test_killed_while_files_fail_now_and_then(tmp_path: Path) -> None:
     stage.check_ticks()
 
 
+def test_begun_again_while_files_fail_now_and_then(tmp_path: Path) -> None:
+    """Nothing is written ahead here: what ends tries again, and who begins then knows all of it."""
+    faults = "files open=0.2 move=0.5 write=0.1 name=*.ledger*"
+    ticks = market("EURUSD GBPUSD", 4_000)
+    with publishing(tmp_path, ticks, f"{LIVELY}\n{faults}") as stage:
+        for share in (0.2, 0.35, 0.5, 0.65, 0.8):
+            stage.wait_share(share)
+            stage.terminal.act("reinit=Publisher reason=RECOMPILE")
+        stage.wait_ticks()
+    stage.check_ticks()
+
+
 @pytest.mark.parametrize("fault", ["open=1", "write=1"])
 def test_deals_wait_for_their_file(tmp_path: Path, fault: str) -> None:
     """Revisions of what was told before are in it: each deal and each change is told once."""

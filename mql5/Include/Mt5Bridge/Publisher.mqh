@@ -3,6 +3,7 @@
 #define MT5BRIDGE_PUBLISHER
 
 #include "AccountFolder.mqh"
+#include "Ending.mqh"
 #include "TerminalName.mqh"
 #include "Tester.mqh"
 #include "Deals/DealPublisher.mqh"
@@ -95,6 +96,7 @@ private:
    void              PumpAll(const Moment &now);
    void              RecountAll(const Moment &now);
    void              FlushAll(void);
+   void              EndLedgers(void);
    void              TellAccount(const Moment &now);
    void              ShowStatus(const Moment &now);
    void              Count(PublisherFigures &figures);
@@ -215,12 +217,21 @@ void Publisher::End(const int reason)
       return;
    Moment now;
    m_clock.Read(now);
-   for(int i = 0; i < ArraySize(m_symbols); i++)
-      m_symbols[i].pump.End();
+   EndLedgers();
    m_session.End(StringFormat("the publisher ends (reason %d)", reason), now);
    Release();
    if(m_settings.shows_status)
       Comment("");
+  }
+
+// Who begins next knows what was taken by them, and where late ticks came it cannot be told otherwise.
+// So a file that is held for a moment is waited for.
+void Publisher::EndLedgers(void)
+  {
+   Ending ending;
+   for(int i = 0; i < ArraySize(m_symbols); i++)
+      while(!m_symbols[i].pump.End() && ending.Waits())
+         continue;
   }
 
 // There may be ticks of a symbol: take and send them at once.

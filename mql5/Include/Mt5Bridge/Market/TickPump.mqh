@@ -48,7 +48,7 @@ public:
    void         PumpWhole(MqlTick &buffer[], const Moment &now, const long reached_msc);
    bool         TakeLate(const MqlTick &ticks[], const int index, const Moment &now);
    void         Flush(void);
-   void         End(void);
+   bool         End(void);
    void         Close(const long to_msc, const Moment &now);
    int          Missing(const MqlTick &base[], const int count, const long from_msc, const long to_msc, int &missing[], int &surplus) const
      { return m_ledger.Missing(base, count, from_msc, to_msc, missing, surplus); }
@@ -313,11 +313,14 @@ void TickPump::Flush(void)
       Rewrite();
   }
 
-// The program ends: also a ledger that is only written anew knows of everything then.
-void TickPump::End(void)
+// The program ends: also a ledger that is only written anew knows of everything then. False: it cannot
+// be written, and may be asked for again.
+bool TickPump::End(void)
   {
-   if(m_started && (!m_file.Appends() || !m_file.Flush()))
-      Rewrite();
+   if(!m_started || (m_file.Appends() && m_file.Flush()))
+      return true;
+   Rewrite();
+   return m_written;
   }
 
 void TickPump::Rewrite(void)
