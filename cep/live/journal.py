@@ -9,7 +9,7 @@ fails is for good: a restart mends it.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from errno import EIO
 from pathlib import Path
@@ -25,6 +25,8 @@ from mt5bridge.troubles import is_full
 
 AHEAD_BYTES = 8 << 20
 """So many bytes of rows that a start finds again wait in memory."""
+PIECE_BYTES = 1 << 16
+"""Of rows that are written together, and into one file."""
 AGAIN_BYTES = 1 << 20
 """A full file that cannot be renamed, as where a reader holds it on Windows, grows by so much."""
 
@@ -62,9 +64,9 @@ class Journal:
     def add(self, rows: Iterable[Row]) -> None:
         """Take rows for the next `write`; `size_bytes` counts them already."""
         if self.path is not None:
-            text = b"".join(encode(row) + b"\n" for row in rows)
-            self._waiting.append(text)
-            self.size_bytes += len(text)
+            for piece in _pieces(encode(row) + b"\n" for row in rows):
+                self._waiting.append(piece)
+                self.size_bytes += len(piece)
 
     def add_again(self, rows: Iterable[Row]) -> None:
         """As `add`, where nobody else writes: a start finds more rows than memory holds.
@@ -95,20 +97,29 @@ class Journal:
         OSError when it could not: then the next call begins with the same rows, in the same place.
         """
         with self._mutex:
-            if self.path is None or not self._waiting:
-                return
-            count = len(self._waiting)
-            self._before()
-            data = b"".join(self._waiting[i] for i in range(count))
+            left = len(self._waiting)
+            while self.path is not None and left:
+                left -= self._write_some(self.path, left)
+
+    def _write_some(self, path: Path, left: int) -> int:
+        """Write so many pieces that wait, or so many of them as fill the file; how many."""
+        self._before()
+        room = self._full_bytes - (self._written_bytes - self._start)
+        data = bytearray()
+        count = 0
+        while count < left and (not self._full_bytes or count == 0 or len(data) < room):
+            data += self._waiting[count]
+            count += 1
+        with self._named():
+            file = self._opened(path)
+            self._disk.write_at(file, bytes(data), self._written_bytes - self._start)
+        self._written_bytes += len(data)
+        for _ in range(count):
+            self._waiting.popleft()
+        if self._full_bytes and self._written_bytes - self._start >= self._full_bytes:
             with self._named():
-                file = self._opened(self.path)
-                self._disk.write_at(file, data, self._written_bytes - self._start)
-            self._written_bytes += len(data)
-            for _ in range(count):
-                self._waiting.popleft()
-            if self._full_bytes and self._written_bytes - self._start >= self._full_bytes:
-                with self._named():
-                    self._begin_next(self.path, file)
+                self._begin_next(path, file)
+        return count
 
     def sync(self) -> None:
         """Wait until all that was added is on disk; may be called from any thread."""
@@ -168,6 +179,18 @@ class Journal:
     def _named(self) -> AbstractContextManager[None]:
         assert self.path is not None
         return named(self.path)
+
+
+def _pieces(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """The lines put together, about `PIECE_BYTES` of them: a file is full between two pieces."""
+    piece = bytearray()
+    for line in lines:
+        piece += line
+        if len(piece) >= PIECE_BYTES:
+            yield bytes(piece)
+            piece.clear()
+    if piece:
+        yield bytes(piece)
 
 
 def set_aside(path: Path | None, disk: Disk | None = None) -> Path | None:

@@ -56,6 +56,7 @@ class _File:
     why: str = ""
     is_warm: bool = False
     coming: Coming | None = None
+    is_to_reload: bool = False
     stack: ExitStack = field(default_factory=ExitStack)
 
 
@@ -270,6 +271,9 @@ class RuleFiles:
         if _mark(file.config).exists():
             Disk().remove(_mark(file.config))
         logger.info("rules {}: they run from record {} on", name, rules.pipeline.newest + 1)
+        if file.is_to_reload:
+            file.is_to_reload = False
+            rules.reload()
 
     # -- what all of them do ---------------------------------------------------------------------
 
@@ -294,6 +298,8 @@ class RuleFiles:
 
     def reload(self) -> None:
         """Take the rule files as they are now, soon."""
+        for file in self._files.values():
+            file.is_to_reload = file.coming is not None  # what warms up has been read before
         for one in self:
             one.reload()
 

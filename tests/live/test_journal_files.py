@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from cep.cli import main
-from cep.live.journal import Journal, set_aside
+from cep.live.journal import PIECE_BYTES, Journal, set_aside
 from cep.live.journal_files import parts_of
 from cep.live.journal_reader import JournalReader
 from tests.live.service import (
@@ -189,6 +189,19 @@ def test_full_files_are_set_aside_too_and_count_among_those_kept(tmp_path: Path)
     assert set_aside(tmp_path / NAME) is None
 
 
+def test_many_rows_at_once_go_into_files_of_the_same_size(tmp_path: Path) -> None:
+    """As where a start runs over all that was stored while its rules warmed up."""
+    with closing(Journal(tmp_path / NAME, 0, file_bytes=100_000, files_max=100)) as journal:
+        journal.add(rows(0, 20_000))
+        journal.write()
+        size_bytes = journal.size_bytes
+    parts = parts_of(tmp_path / NAME)
+    assert size_bytes == len(whole(tmp_path)) and len(parts) >= 4
+    assert all(part.path.stat().st_size < 100_000 + 2 * PIECE_BYTES for part in parts)
+    lines = whole(tmp_path).splitlines()
+    assert [json.loads(line)["number"] for line in lines] == list(range(20_000))
+
+
 def test_after_kills_the_rotated_journal_is_that_of_an_uninterrupted_run(tmp_path: Path) -> None:
     ticks = walks("A", 30_000)
     keys = {
@@ -201,7 +214,7 @@ def test_after_kills_the_rotated_journal_is_that_of_an_uninterrupted_run(tmp_pat
     def has_rotated(daemons: int) -> bool:
         return len(parts_of(state / NAME)) >= daemons
 
-    play_through_kills(settings, terminal(ticks), [9_000, 18_000], has_rotated)
+    play_through_kills(settings, terminal(ticks), [9_000, 18_000], has_rotated, begins_warm=True)
     plain = write_settings(tmp_path / "plain", {**keys, "rules": {"streams": ["Mid", "Band"]}})
     with Service(plain):
         play(terminal(ticks), address(plain))

@@ -69,11 +69,13 @@ def play_through_kills(
     found: Terminal,
     at: list[int],
     has_shown: Callable[[int], bool] = lambda _daemons: True,
+    *,
+    begins_warm: bool = False,
 ) -> None:
     """Play a terminal to its end; the daemon is killed at so many acknowledged ticks.
 
     Each one, the last one too, lives until it has shown what is awaited of it. The first may be
-    killed while its rules warm up.
+    killed while its rules warm up, unless the terminal `begins_warm`: when they run.
     """
     stop = threading.Event()
     log = settings.parent / "log.txt"
@@ -87,10 +89,12 @@ def play_through_kills(
     with Connection(address(settings), CREDENTIAL) as connection:
         runner = Runner(found, connection)
         thread = threading.Thread(target=runner.run, args=(stop, lambda: False))
-        thread.start()
         try:
             for daemons, to in enumerate(at, start=1):
                 with process(settings, log):
+                    if daemons == 1:
+                        wait_until(lambda: not begins_warm or is_warm(settings, log))
+                        thread.start()
                     wait_until(partial(has_come, to, daemons))
             with process(settings, log) as last:
                 wait_until(lambda: found.finished and has_come(0, len(at) + 1))
@@ -98,7 +102,8 @@ def play_through_kills(
                 assert last.wait(LONG_S) == 0
         finally:
             stop.set()
-            thread.join(LONG_S)
+            if thread.ident is not None:
+                thread.join(LONG_S)
 
 
 def test_after_a_crash_the_journal_is_that_of_an_uninterrupted_run(tmp_path: Path) -> None:
