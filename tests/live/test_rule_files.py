@@ -268,7 +268,7 @@ def test_one_is_stopped_and_loaded_again_alone(tmp_path: Path) -> None:
         wait_until(lambda: status_of(settings) is not None)
         assert run(settings, "rules", "stop", "quick", *WAIT).output == "stopped\n"
         assert not go_on(service, 700, 2)
-        assert "quick is stopped: by hand" in run(settings, "rules", "ls").output
+        wait_until(lambda: "quick is stopped: by hand" in run(settings, "rules", "ls").output)
     with Service(settings) as service:
         wait_until(lambda: status_of(settings) is not None)
         assert not go_on(service, 900, 3), "it stays stopped"
