@@ -4,6 +4,7 @@
 
 #include "Account.mqh"
 #include "Link/SmallFile.mqh"
+#include "WaitReason.mqh"
 #include "Wire/Checks.mqh"
 
 #define ACCOUNT_FILE         "\\account.txt"
@@ -23,7 +24,7 @@ class AccountFolder
 private:
    string m_name;
    string m_path;
-   string m_told;      // why it is waited for
+   WaitReason m_reason;
    long   m_look_ms;
 
 public:
@@ -38,19 +39,19 @@ private:
    void   Enter(const string name);
    bool   Owner(const string path, string &owner);
    bool   Claim(const string path) const;
-   bool   Wait(const string reason);
   };
 
 void AccountFolder::Forget(void)
   {
-   m_name = m_path = m_told = "";
+   m_name = m_path = "";
+   m_reason.Forget();
    m_look_ms = 0;
   }
 
 // Whether the terminal knows its account.
 bool AccountFolder::Known(void)
   {
-   return AccountKnown() || Wait("waiting until the terminal knows its account");
+   return AccountKnown() || m_reason.Wait("waiting until the terminal knows its account");
   }
 
 // Whether it is there; if not, why is printed, and it is to be asked again. An identity that is none
@@ -87,17 +88,17 @@ bool AccountFolder::Owner(const string path, string &owner)
       return false;
    m_look_ms = (long)GetTickCount64() + ACCOUNT_LOOK_MS;
    if(!FileIsExist(path) && !Claim(path))
-      return Wait(StringFormat("waiting for Files\\%s (error %d): another program uses it, the disk is full, or the identity is too long", path, GetLastError()));
+      return m_reason.Wait(StringFormat("waiting for Files\\%s (error %d): another program uses it, the disk is full, or the identity is too long", path, GetLastError()));
    const int handle = FileOpen(path, FILE_READ | FILE_BIN | FILE_SHARE_READ);
    if(handle == INVALID_HANDLE)
-      return Wait(StringFormat("waiting for Files\\%s (error %d): another program uses it", path, GetLastError()));
+      return m_reason.Wait(StringFormat("waiting for Files\\%s (error %d): another program uses it", path, GetLastError()));
    const string text = SmallFileText(handle);
    FileClose(handle);
    int at = 0;
    string rest = "";
    if(TakeSmallFileLine(text, at, ACCOUNT_HEAD, rest) && rest == "" && TakeSmallFileLine(text, at, "account ", owner) && owner != "")
       return true;
-   return Wait("Files\\" + path + " is damaged: write \"" + ACCOUNT_HEAD + "\" into its first line, and into the second \"account \" and the LOGIN@SERVER whose files these are");
+   return m_reason.Wait("Files\\" + path + " is damaged: write \"" + ACCOUNT_HEAD + "\" into its first line, and into the second \"account \" and the LOGIN@SERVER whose files these are");
   }
 
 // All at once or not at all.
@@ -112,15 +113,6 @@ bool AccountFolder::Claim(const string path) const
    FileFlush(handle);
    FileClose(handle);
    return written && FileMove(path + ".new", 0, path, FILE_REWRITE);
-  }
-
-// False; a reason is printed when it is another one than before.
-bool AccountFolder::Wait(const string reason)
-  {
-   if(reason != m_told)
-      Print(reason);
-   m_told = reason;
-   return false;
   }
 
 #endif

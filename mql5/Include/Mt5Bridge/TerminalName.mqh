@@ -3,6 +3,7 @@
 #define MT5BRIDGE_TERMINAL_NAME_MQH
 
 #include "Link/SmallFile.mqh"
+#include "WaitReason.mqh"
 
 #define TERMINAL_NAME_FILE    "Mt5Bridge\\terminal.txt"
 #define TERMINAL_NAME_HEAD    "mt5bridge terminal 1"
@@ -15,7 +16,7 @@ class TerminalName
   {
 private:
    string m_suffix;
-   string m_told;      // why it is waited for
+   WaitReason m_reason;
    long   m_look_ms;
 
 public:
@@ -31,7 +32,8 @@ private:
 
 void TerminalName::Forget(void)
   {
-   m_suffix = m_told = "";
+   m_suffix = "";
+   m_reason.Forget();
    m_look_ms = 0;
   }
 
@@ -64,14 +66,11 @@ bool TerminalName::Take(const string text)
    return true;
   }
 
-// False; a reason is printed when it is another one than before.
+// False, and the next look is later.
 bool TerminalName::Wait(const string reason)
   {
-   if(reason != m_told)
-      Print(reason);
-   m_told = reason;
    m_look_ms = (long)GetTickCount64() + TERMINAL_NAME_LOOK_MS;
-   return false;
+   return m_reason.Wait(reason);
   }
 
 #endif
