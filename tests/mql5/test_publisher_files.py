@@ -27,7 +27,12 @@ def _free(stage: Stage, deeds: str = "open=0 move=0 delete=0 write=0") -> None:
 
 
 def _holds_back_until_free(stage: Stage) -> None:
-    """Nothing is sent of all 4,000 ticks before the files are free; then all is."""
+    """Nothing is sent of all 4,000 ticks before the files are free; then all is.
+
+    A deal made now is told behind all that was under way: the connection keeps the order.
+    """
+    stage.terminal.act("broker='trade buy EURUSD 0.1'")
+    wait_until(lambda: _trades(stage) == 1)
     received = stage.received("EURUSD")
     stage.terminal.wait(lambda stats: stats.ticks_delivered == 4_000, LONG_S)
     assert stage.received("EURUSD") == received

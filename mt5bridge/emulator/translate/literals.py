@@ -25,6 +25,7 @@ _WORDS = {
     "printf": "PrintFormat",
 }
 _LONG_MAX = 2**63 - 1
+_COLOR_MAX = 255
 _OTHER_LANGUAGE = {
     "goto": "use loops and conditions",
     "auto": "name the type",
@@ -108,6 +109,8 @@ def _color(token: Token) -> str:
         red, green, blue = (int(part.strip(), 0) for part in token.text[2:-1].split(","))
     except ValueError:
         raise token.error("a color that is not understood", "write C'255,128,0'") from None
+    if not all(0 <= part <= _COLOR_MAX for part in (red, green, blue)):
+        raise token.error("a color beyond 255", "write C'255,128,0'")
     return f"mql::color({red | green << 8 | blue << 16})"
 
 

@@ -14,6 +14,10 @@ from mt5bridge.emulator.translate.scan import (
 )
 from mt5bridge.emulator.translate.tokens import Token, TokenKind
 
+_MIXED = (
+    "a pointer and what is none in one declaration",
+    "declare pointers and objects in lines of their own",
+)
 _BEFORE_UNARY = frozenset("( , = [ { ; ? : && || == != ! return < > <= >= + - * / += case".split())
 
 
@@ -31,8 +35,13 @@ def rewrite_pointer_types(tokens: list[Token], types: set[str]) -> tuple[list[To
     out: list[Token] = []
     names: set[str] = set()
     pairs = partners(tokens)
+    dropped: set[int] = set()
     for index, token in enumerate(tokens):
+        if index in dropped:
+            names |= _declared(tokens, index + 1)
+            continue
         if not (is_operator(token, "*") and out and _is_pointer(tokens, index, types)):
+            _refuse_later_star(tokens, pairs, index, types)
             out.append(token)
             continue
         pointed = out.pop()
@@ -43,7 +52,7 @@ def rewrite_pointer_types(tokens: list[Token], types: set[str]) -> tuple[list[To
         text = f"mql::ptr<{const}{pointed.text}>"
         out.append(Token(TokenKind.TYPE, text, pointed.file, pointed.line, pointed.column))
         names |= _declared(tokens, index + 1)
-        _refuse_second(tokens, pairs, index)
+        dropped |= _other_stars(tokens, pairs, index)
     return out, names
 
 
@@ -67,14 +76,51 @@ def _declared(tokens: list[Token], index: int) -> set[str]:
     return {tokens[index].text}
 
 
-def _refuse_second(tokens: list[Token], pairs: dict[int, int], star: int) -> None:
-    """`Type *a = NULL, *b;`: C++ would take it in another way than it is translated."""
-    at = star + 1
+def _other_stars(tokens: list[Token], pairs: dict[int, int], star: int) -> set[int]:
+    """The stars of `*b` and `*c` in `Type *a = NULL, *b, *c;`: the type says it of all of them.
+
+    In a list of parameters each has a type of its own.
+    """
+    commas = [star, *_commas(tokens, pairs, star + 1)]
+    stars = {comma + 1 for comma in commas[1:] if is_operator(tokens[comma + 1], "*")}
+    for comma in commas[1:] if stars or _declares_more(tokens, commas) else ():
+        if comma + 1 not in stars:
+            raise tokens[comma + 1].error(*_MIXED)
+    return stars
+
+
+def _declares_more(tokens: list[Token], commas: list[int]) -> bool:
+    """Whether `Type *a, b;` is one declaration and not the beginning of parameters."""
+    return all(
+        is_word(tokens[comma + 1]) and is_operator(tokens[comma + 2], "=,;[(")
+        for comma in commas[1:]
+    )
+
+
+def _refuse_later_star(
+    tokens: list[Token], pairs: dict[int, int], index: int, types: set[str]
+) -> None:
+    """`Type a, *b;`."""
+    if tokens[index].text not in types or not is_word(tokens[index + 1]):
+        return
+    before = tokens[index - 1] if index else None
+    if before is None or is_operator(before, "{};:") or before.text in ("const", "static"):
+        for comma in _commas(tokens, pairs, index + 1):
+            if is_operator(tokens[comma + 1], "*"):
+                raise tokens[comma + 1].error(*_MIXED)
+
+
+def _commas(tokens: list[Token], pairs: dict[int, int], at: int) -> list[int]:
+    """The commas up to the end of the statement, or of the brackets it stands in."""
+    found = []
     while at + 1 < len(tokens) and not is_operator(tokens[at], ";)]}"):
-        if is_operator(tokens[at], ",") and is_operator(tokens[at + 1], "*"):
-            remedy = "declare each in its own line"
-            raise tokens[at + 1].error("two pointers in one declaration", remedy)
-        at = pairs[at] + 1 if is_operator(tokens[at], CLOSING) else at + 1
+        if is_operator(tokens[at], ","):
+            found.append(at)
+        elif is_operator(tokens[at], "{") and not is_operator(tokens[at - 1], "="):
+            break  # the body of a function
+        skips = is_operator(tokens[at], CLOSING)
+        at = pairs[at] + 1 if skips else at + 1
+    return found
 
 
 def rewrite_objects(tokens: list[Token], pointers: set[str]) -> list[Token]:

@@ -5,6 +5,7 @@
 #include "array.hpp"
 #include "arrays.hpp"
 #include "calendar.hpp"
+#include "colors.hpp"
 #include "crypt.hpp"
 #include "errors.hpp"
 #include "files.hpp"

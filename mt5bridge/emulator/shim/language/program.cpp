@@ -2,9 +2,11 @@
 #include "program.hpp"
 
 #include <cerrno>
+#include <cstdio>
 #include <map>
 #include <stdexcept>
 
+#include "colors.hpp"
 #include "errors.hpp"
 #include "files_open.hpp"
 #include "strings.hpp"
@@ -155,8 +157,20 @@ void parse_input(const std::string& text, datetime& value) {
 }
 
 void parse_input(const std::string& text, color& value) {
+  if (color_by_name(text, value)) return;
+  int red = 0, green = 0, blue = 0, used = 0;
+  if (std::sscanf(text.c_str(), "%d,%d,%d%n", &red, &green, &blue, &used) == 3) {
+    if (text[static_cast<size_t>(used)] || (red | green | blue) & ~255)
+      refuse(text, "color; write clrRed or 255,0,0");
+    value = red | green << 8 | blue << 16;
+    return;
+  }
   long parsed = 0;
-  parse_input(text, parsed, -1, 0xFFFFFF);
+  try {
+    parse_input(text, parsed, -1, 0xFFFFFF);
+  } catch (const std::invalid_argument&) {
+    refuse(text, "color; write clrRed or 255,0,0");
+  }
   value = parsed;
 }
 

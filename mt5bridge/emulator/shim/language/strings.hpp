@@ -42,7 +42,9 @@ string IntegerToString(long value, int length = 0, ushort fill = ' ');
 string DoubleToString(double value, int digits = 8);
 double NormalizeDouble(double value, int digits);
 string TimeToString(datetime time, int mode = TIME_DATE | TIME_MINUTES);
-string ColorToString(color value, bool name);
+string ColorToString(color value, bool by_name = false);
+color StringToColor(const string& text);
+uint ColorToARGB(color value, uchar alpha = 255);
 
 }  // namespace mql
 

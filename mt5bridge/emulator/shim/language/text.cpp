@@ -103,13 +103,6 @@ std::u16string number_text(float value) { return real_text(value); }
 std::u16string number_text(datetime value) {
   return std::u16string(TimeToString(value, TIME_DATE | TIME_SECONDS).view());
 }
-std::u16string number_text(color value) {
-  const int c = value;
-  if (c == -1) return u"None";
-  return widened(std::to_string(c & 255) + "," + std::to_string(c >> 8 & 255) + "," +
-                 std::to_string(c >> 16 & 255));
-}
-
 double number_of(std::u16string_view text, bool& integral, long& whole) {
   const std::string ascii = utf8_of(text.substr(0, 400));
   const char* begin = ascii.c_str();
@@ -148,7 +141,5 @@ double NormalizeDouble(double value, int digits) {
   const double scaled = value * scale;
   return std::isfinite(scaled) ? std::round(scaled) / scale : value;
 }
-
-string ColorToString(color value, bool) { return number_text(value); }
 
 }  // namespace mql
