@@ -232,11 +232,19 @@ def lower_group(place: Place, selecting: Selecting, step: GroupBy, following: in
     builder = place.builder
     if not step.aggregates:
         return following  # a group is nothing then but the values of its columns
+    calls = builder.calls
     arguments, _ = group_arguments(place, selecting, step, selecting.names.group(step.columns))
+    wanted, projects = builder.wanted(following), builder.word(following + OP) == PROJECT
+    resets = remembers_window(step) and builder.calls == calls  # Python may count its calls
     return builder.node(
         GROUP, following, selecting.width, selecting.width, place.home.take(3), place.rank,
-        *arguments, builder.wanted(following), int(builder.word(following + OP) == PROJECT),
+        *arguments, wanted, int(projects), int(resets),
     )  # fmt: skip
+
+
+def remembers_window(step: GroupBy) -> bool:
+    """Whether its values know nothing but the rows that have come and not left."""
+    return all(aggregator_of(one.function).remembers == "window" for one in step.aggregates)
 
 
 def group_arguments(
@@ -264,9 +272,8 @@ def group_arguments(
         for place_, (accumulator, by) in enumerate(aggregates.values)
         for word in (accumulator, by, selecting.words + place_)
     ]
-    forgets = all(aggregator_of(a.function).remembers == "window" for a in step.aggregates)
     arguments = (
-        len(columns), builder.block(columns), int(forgets), words + more,
+        len(columns), builder.block(columns), int(remembers_window(step)), words + more,
         len(aggregates.accumulators), builder.block(described),
         len(aggregates.values), builder.block(results),
     )  # fmt: skip

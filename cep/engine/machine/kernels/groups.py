@@ -62,6 +62,8 @@ GROUP_WANTED = ARGUMENTS + 8
 """Which kinds of rows what follows has a use for, as bits; others change values, and need none."""
 GROUP_PROJECTS = ARGUMENTS + 9
 """Whether what is selected of rows comes next."""
+GROUP_RESETS = ARGUMENTS + 10
+"""Whether a row that resets leaves no group, whatever has come and gone."""
 
 # An accumulator: its kind; by which number of `accumulate` a value comes and goes (0: not at all);
 # its words of integers and of doubles in the group, and how many; the cell of its constant; whether
@@ -263,6 +265,8 @@ def step_group(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
     node = i[0, frame + NODE]
     state, width = i[0, frame + PLACE] + p[node + STATE], p[node + WIDTH]
     first = row_at(i, i[0, frame + CHUNK])
+    if i[0, frame + CURSOR] == 0 and p[node + GROUP_RESETS]:
+        i[0, frame + CURSOR] = left_for_nothing(i, p, frame, first)
     while i[0, frame + CURSOR] < i[0, frame + COUNT]:
         row = first + i[0, frame + CURSOR] * width
         kind = i[0, row + KIND]
@@ -280,6 +284,18 @@ def step_group(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
     if count and p[node + GROUP_PROJECTS]:
         return step_project(i, f, p, frame)  # which saves the way over `drain`
     return True
+
+
+@inline
+def left_for_nothing(i: Ints, p: Ints, frame: int, first: int) -> int:
+    """How many rows in front leave groups that the next row resets: a batch goes as a whole, which
+    is half of what a window of batches costs.
+    """
+    left = left_in_front(i, p, frame, first)
+    if left == i[0, frame + COUNT]:
+        return 0
+    next_one = first + left * p[i[0, frame + NODE] + WIDTH]
+    return left if i[0, next_one + KIND] == RESET else 0
 
 
 @inline
