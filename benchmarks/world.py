@@ -1,6 +1,6 @@
 """Worlds from seeds: terminals, strangers, a user, a disk and a clock around the daemon's own code.
 
-    python -m benchmarks.world [--seeds 100] [--seed 1] [--faults]
+    python -m benchmarks.world [--seeds 100] [--seed 1] [--processes 2] [--again] [--faults]
 
 One seed is one run, always the same: everything happens in one thread, in simulated time. Each
 world has its own odds for lost connections, programs that begin anew, changed accounts, halts,
@@ -15,27 +15,34 @@ sync and behind it, and all else goes on meanwhile, or ends. At the end everythi
 * the files of rows are, byte for byte, what a new run makes of the spool;
 * nothing was left open, no session failed, no thread, and nobody has waited in vain.
 
-A world in which one of it does not is told with its last events. With --faults the defects of
-`tests/world/faults.py` are planted, one after another, and the first world that tells of each is
-named.
+A world in which one of it does not is told with its last events. What is done is kept in
+`.cache/world.jsonl`, so that a run that was broken off goes on; it counts as long as the code is
+the same. A single seed is always run. With --faults the defects of `tests/world/faults.py` are
+planted, one after another, and the first world that tells of each is named.
 """
 
 from __future__ import annotations
 
 import argparse
+import faulthandler
+import os
 import sys
 from collections import Counter
+from time import process_time
 
 from loguru import logger
 from rich.console import Console
-from rich.progress import track
 
 from benchmarks.machine import describe
-from mt5bridge.clock import monotonic_ms
+from benchmarks.processes import side_by_side
+from benchmarks.world_kept import DONE, Outcome, code_digest, keep, kept
+from cep.cli.progress import progress
 from tests.world.faults import FAULTS, RARE
-from tests.world.hunt import hunt
+from tests.world.hunt import Found, hunt
 from tests.world.runs import repeated_by, run_seed
 
+HANGS_S = 600
+"""A world takes a second; whatever takes this long never ends."""
 _ROWS = {
     "lives": "ends of a daemon before its last",
     "power losses": "of them with the power",
@@ -57,37 +64,59 @@ _ROWS = {
 }
 
 
-def run(seeds: range) -> tuple[Counter[str], dict[int, list[str]]]:
-    """All worlds; what happened in them, and the last events of those with problems."""
-    counts: Counter[str] = Counter()
-    bad: dict[int, list[str]] = {}
-    console = Console(stderr=True)
-    for seed in track(seeds, "worlds", console=console, transient=True):
-        record = run_seed(seed)
-        counts.update(record.counts)
-        if record.problems:
-            bad[seed] = [*record.last, *(f"problem: {text}" for text in record.problems)]
-    return counts, bad
+def one(seed: int) -> Outcome:
+    """A world, and what it took."""
+    faulthandler.dump_traceback_later(HANGS_S, exit=True)
+    began_s = process_time()
+    record = run_seed(seed)
+    faulthandler.cancel_dump_traceback_later()
+    return Outcome.of(seed, record, process_time() - began_s)
 
 
-def table(seeds: int, counts: Counter[str], bad: int, seconds: float) -> str:
+def run(seeds: range, processes: int, *, again: bool = False) -> list[Outcome]:
+    """All worlds but those that are done."""
+    code = code_digest()
+    known = {} if again else kept(DONE, code)
+    found = [known[seed] for seed in seeds if seed in known]
+    missing = [seed for seed in seeds if seed not in known]
+    with progress("worlds", len(seeds), "worlds", Console(stderr=True)) as bar:
+        bar.advance(len(found))
+        for seed, outcome in side_by_side(one, missing, processes):
+            keep(DONE, code, outcome)
+            found.append(outcome)
+            if outcome.problems:
+                print(f"{repeated_by(seed)}: {outcome.problems}", file=sys.stderr, flush=True)
+            bar.advance(1)
+    return sorted(found, key=lambda outcome: outcome.seed)
+
+
+def table(outcomes: list[Outcome]) -> str:
     """The result as Markdown."""
-    rows = [f"| worlds | {seeds:,} |"]
+    counts: Counter[str] = Counter()
+    for outcome in outcomes:
+        counts.update(outcome.counts)
+    bad = sum(bool(outcome.problems) for outcome in outcomes)
+    rows = [f"| worlds | {len(outcomes):,} |"]
     rows += [f"| {text} | {counts[name]:,} |" for name, text in _ROWS.items()]
-    rows += [f"| worlds with problems | {bad} |", f"| seconds | {seconds:.0f} |"]
+    seconds = sum(outcome.cpu_s for outcome in outcomes)
+    rows += [f"| worlds with problems | {bad} |", f"| seconds of a processor | {seconds:,.0f} |"]
     return "\n".join(["| | |", "|---|---:|", *rows]) + "\n"
 
 
-def find_faults(seeds: range) -> int:
+def find_faults(seeds: range, processes: int) -> int:
     """Print which world tells of each planted fault."""
     print(describe(), "\n| planted | found by world | it says |", "|---|---:|---|", sep="\n")
     missed = 0
-    for name in (*FAULTS, *RARE):
-        found = hunt(name, seeds)
+    hunts = ((name, seeds) for name in (*FAULTS, *RARE))
+    for (name, _), found in side_by_side(_hunted, hunts, processes):
         missed += found is None and name in FAULTS
         told = (found.seed, found.problem.replace("|", "/")) if found else ("none", "")
         print(f"| {name} | {told[0]} | {told[1]} |", flush=True)
     return 1 if missed else 0
+
+
+def _hunted(wanted: tuple[str, range]) -> Found | None:
+    return hunt(*wanted)
 
 
 def main() -> int:
@@ -95,18 +124,21 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--seeds", type=int, default=1, help="how many, from --seed on")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--again", action="store_true", help="forget what is done")
     parser.add_argument("--faults", action="store_true", help="how many worlds find planted ones")
     options = parser.parse_args()
     logger.remove()
-    began_ms = monotonic_ms()
     seeds = range(options.seed, options.seed + options.seeds)
     if options.faults:
-        return find_faults(seeds)
-    counts, bad = run(seeds)
-    seconds = (monotonic_ms() - began_ms) / 1_000
-    print(describe(), table(options.seeds, counts, len(bad), seconds), sep="\n\n", end="")
-    for seed, events in bad.items():
-        print(f"\n`{repeated_by(seed)}`:", *events, sep="\n    ")
+        return find_faults(seeds, options.processes)
+    is_one = len(seeds) == 1
+    outcomes = [one(seeds[0])] if is_one else run(seeds, options.processes, again=options.again)
+    print(describe(), table(outcomes), sep="\n\n", end="")
+    bad = [outcome for outcome in outcomes if outcome.problems]
+    for outcome in bad:
+        told = (f"problem: {text}" for text in outcome.problems)
+        print(f"\n`{repeated_by(outcome.seed)}`:", *outcome.events, *told, sep="\n    ")
     return 1 if bad else 0
 
 

@@ -14,9 +14,8 @@ from cep.live.config import Config
 from cep.live.feed import MarketFeed
 from cep.live.rules import events_of, signals_of
 from cep.live.rules_log import Since, noted
-from cep.plan import compile_rules
-from cep.plan.nodes import Plan
 from mt5bridge.spool import Group, RecordKind
+from tests.world.compiled import compiled_rules
 
 
 def rows_again(
@@ -29,13 +28,13 @@ def rows_again(
     of_digest = {hashlib.sha256(text.encode()).hexdigest(): text for text in texts}
     changes = [note for line in lived if "note" in (note := msgspec.json.decode(line))]
     made: list[bytes] = []
-    run = Compiled(_plan(first), outputs=_outputs(config, first), machine="always").start()
+    run = Compiled(compiled_rules(first), outputs=_outputs(config, first), machine="always").start()
     for group in groups:
         while changes and changes[0]["after_ingest"] < group.ingest:
             change = changes.pop(0)
             text = of_digest[change["rules_sha256"]]
             outputs = _outputs(config, text)
-            run, report = changed(run, compiled_for(run, _plan(text), outputs=outputs))
+            run, report = changed(run, compiled_for(run, compiled_rules(text), outputs=outputs))
             made.append(encode(noted(report, Since(change["after_ingest"], text))))
         if group.kind is not RecordKind.GAP:
             for rows, _ in MarketFeed(run).feed([group]):
@@ -46,12 +45,8 @@ def rows_again(
     return made
 
 
-def _plan(text: str) -> Plan:
-    return compile_rules(text, "rules")
-
-
 def _outputs(config: Config, text: str) -> list[str] | None:
-    streams, plan = config.rules.streams, _plan(text)
+    streams, plan = config.rules.streams, compiled_rules(text)
     if streams is None:
         return None
     return [*streams, *(signals_of(plan) | events_of(plan)) - {*streams}]

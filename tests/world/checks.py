@@ -12,10 +12,10 @@ import numpy as np
 
 from cep.live.config import MAIN, Config, each_file, read_config
 from cep.live.journal_files import parts_of
-from cep.plan import compile_rules
 from mt5bridge.records import Records
 from mt5bridge.spool import Group, RecordKind, StreamKey, read
 from tests.world.again import rows_again
+from tests.world.compiled import compiled_rules
 from tests.world.order_checks import order_problems
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def _lines(path: Path) -> list[bytes]:
 
 def _is_good(text: str) -> bool:
     try:
-        compile_rules(text, "rules")
+        compiled_rules(text)
     except ValueError:
         return False
     return True

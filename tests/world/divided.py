@@ -5,50 +5,64 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable
-from threading import Semaphore, Thread, current_thread
+from contextlib import suppress
+from threading import Lock, Thread, current_thread
 
 from tests.durability.recording import Killed
 
 
 class DividedTurn:
-    """At most one is under way. It has a thread of its own, but nothing runs beside it: whoever
-    runs has the other one wait, so that a seed is one run all the same.
+    """At most one is under way. Turns have a thread of their own, but nothing runs beside it:
+    whoever runs has the other one wait, so that a seed is one run all the same. In a world that
+    never interrupts any they need no thread.
     """
 
     def __init__(self, chance: random.Random, counts: Counter[str]) -> None:
         self._chance, self._counts = chance, counts
         self._odds = chance.choice((0.0, 0.3, 0.8))
         self._thread: Thread | None = None
-        self._may_go_on, self._has_paused = Semaphore(0), Semaphore(0)
-        self._is_over = self._is_hurried = False
+        self._may_go_on, self._has_paused = Lock(), Lock()
+        self._may_go_on.acquire()
+        self._has_paused.acquire()
+        self._act: Callable[[], object] | None = None
+        self._is_hurried = False
 
     @property
     def is_under_way(self) -> bool:
-        return self._thread is not None
+        return self._act is not None
 
     def begin(self, act: Callable[[], object]) -> None:
         """Run to the first interruption, or to the end."""
-        self._is_over = False
-        self._thread = Thread(target=self._run, args=(act,), name="divided turn", daemon=True)
-        self._thread.start()
+        if not self._odds:
+            _run(act)
+            return
+        self._act = act
+        if self._thread is None:
+            self._thread = Thread(target=self._take_turns, name="divided turns", daemon=True)
+            self._thread.start()
         self.go_on()
 
     def go_on(self) -> None:
         """Run to the next interruption, or to the end."""
         self._may_go_on.release()
         self._has_paused.acquire()
-        if self._is_over and self._thread is not None:
-            self._thread.join()
-            self._thread = None
 
     def finish(self) -> None:
         """Run to the end, without a further interruption; who waits for a lock of it does so."""
         if current_thread() is self._thread:
             return
         self._is_hurried = True
-        while self._thread is not None:
+        while self.is_under_way:
             self.go_on()
         self._is_hurried = False
+
+    def close(self) -> None:
+        """There are no more turns."""
+        self.finish()
+        if self._thread is not None:
+            self._may_go_on.release()
+            self._thread.join()
+            self._thread = None
 
     def pause(self) -> None:
         """May interrupt the turn here, if it is one that asks."""
@@ -58,12 +72,15 @@ class DividedTurn:
             self._has_paused.release()
             self._may_go_on.acquire()
 
-    def _run(self, act: Callable[[], object]) -> None:
+    def _take_turns(self) -> None:
         self._may_go_on.acquire()
-        try:
-            act()
-        except Killed:
-            pass  # the disk knows
-        finally:
-            self._is_over = True
+        while self._act is not None:
+            _run(self._act)
+            self._act = None
             self._has_paused.release()
+            self._may_go_on.acquire()
+
+
+def _run(act: Callable[[], object]) -> None:
+    with suppress(Killed):  # the disk knows
+        act()

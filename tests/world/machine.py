@@ -18,12 +18,13 @@ from typing import Any
 import pytest
 
 from cep import daemon
-from cep.live import complex_events
+from cep.live import complex_events, rules
 from cep.live.journal import Journal
 from mt5bridge import clock, proof
 from mt5bridge.orders import OrderJournal, Syncer, inbox
 from mt5bridge.spool import CommitThread, identity
 from mt5bridge.worker import Worker
+from tests.world.compiled import compiled_rules
 from tests.world.divided import DividedTurn
 
 EPOCH_MSC = 1_700_000_000_000
@@ -172,11 +173,17 @@ class _Secrets:
 
 @contextmanager
 def installed(clocks: Clocks, threads: Threads, chance: random.Random) -> Iterator[None]:
-    """This is the machine that everything runs on, until the end; a MiB of its spool is a KiB."""
+    """This is the machine that everything runs on, until the end; a MiB of its spool is a KiB.
+
+    The process goes on after a daemon, so that its garbage is none of the daemon's business.
+    """
     secrets = _Secrets(chance)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(clock, "time", clocks)
         patch.setattr(daemon, "MEBIBYTE", 1_024)
+        patch.setattr(daemon, "be_quick", lambda: None)
+        patch.setattr(daemon, "gc", SimpleNamespace(freeze=lambda: None))
+        patch.setattr(rules, "compile_rules", compiled_rules)
         patch.setattr(Worker, "start", lambda worker: threads.start(worker))
         patch.setattr(Worker, "join", lambda worker, _timeout_s=None: threads.join(worker))
         patch.setattr(Worker, "is_alive", property(lambda worker: worker in threads.jobs))

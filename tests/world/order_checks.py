@@ -31,11 +31,11 @@ def order_problems(world: World, groups: list[Group]) -> Iterator[str]:
     if content.damaged_lines:
         yield f"the order journal is damaged in lines {content.damaged_lines}"
     book = Book(content.records)
-    yield from _asked(world, book, groups)
+    causes = _ids(examine(world.folder / "spool")[0].spool, groups)
+    yield from _asked(world, book, causes)
     yield from _switched(world, content.records)
     for entry in book:
         yield from _entry(world, entry)
-    causes = _ids(examine(world.folder / "spool")[0].spool, groups)
     undone = causes if world.record.counts["power losses"] else set()
     for terminal in world.terminals:
         yield from _broker(terminal, book, undone)
@@ -43,9 +43,8 @@ def order_problems(world: World, groups: list[Group]) -> Iterator[str]:
     yield from _limits(world)
 
 
-def _asked(world: World, book: Book, groups: list[Group]) -> Iterator[str]:
+def _asked(world: World, book: Book, causes: set[int]) -> Iterator[str]:
     """What is in the journal is what stored records and users have asked for."""
-    causes = _ids(examine(world.folder / "spool")[0].spool, groups)
     orders = {order_id(client_id): client_id for client_id in world.orders}
     for entry in book:
         number = entry.request.id

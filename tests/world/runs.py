@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
+from functools import cache
 from pathlib import Path
 
 from tests.world.record import Record
@@ -14,9 +16,19 @@ _FAST = Path("/dev/shm")
 
 def run_seed(seed: int) -> Record:
     """One world, from its beginning to its end."""
-    folder = _FAST if _FAST.is_dir() else None
-    with tempfile.TemporaryDirectory(dir=folder, prefix="world-") as scratch:
-        return World(Path(scratch) / "world", seed).run()
+    folder = Path(_scratch().name) / "world"
+    try:
+        return World(folder, seed).run()
+    finally:
+        shutil.rmtree(folder)
+
+
+@cache
+def _scratch() -> tempfile.TemporaryDirectory[str]:
+    """This process's, until its end: rules are compiled once for each path."""
+    return tempfile.TemporaryDirectory(
+        dir=_FAST if _FAST.is_dir() else None, prefix="world-", ignore_cleanup_errors=True
+    )
 
 
 def repeated_by(seed: int) -> str:

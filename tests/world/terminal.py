@@ -44,6 +44,8 @@ class Login:
     account: Account
     seen: dict[str, int] = field(default_factory=dict)
     """How many ticks of each symbol it has seen."""
+    deals_kept: int = 0
+    """How many of the account's deals the terminal's store has."""
 
 
 class Terminal:
@@ -235,10 +237,10 @@ class Terminal:
 
     def _keep_deals(self) -> None:
         """The program's store of deals is on disk, and has the numbers."""
-        known = set(self.deals["ticket"].tolist())
-        made = self.login.account.deals
-        fresh = made[[int(ticket) not in known for ticket in made["ticket"]]]
-        self.deals = np.concatenate([self.deals, fresh])
+        made, kept = self.login.account.deals, self.login.deals_kept
+        if len(made) > kept:
+            self.deals = np.concatenate([self.deals, made[kept:]])
+            self.login.deals_kept = len(made)
 
     def _tell_account(self) -> None:
         account = self.login.account

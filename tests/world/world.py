@@ -7,10 +7,9 @@ waits for a disk may be interrupted there: before its sync, or before it tells a
 
 from __future__ import annotations
 
-import gc
 import random
-import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from threading import Event
 
@@ -108,8 +107,11 @@ class World:
     def run(self) -> Record:
         """All lives, the last of which heals everything; then look at what there is."""
         library.CODE.make()
-        interval = sys.getswitchinterval()
-        with mounted(self.disk), installed(self.clocks, self.threads, self.chance):
+        with (
+            closing(self.turn),
+            mounted(self.disk),
+            installed(self.clocks, self.threads, self.chance),
+        ):
             for life in self.plan.lives:
                 self._live(life)
                 self._between(life)
@@ -118,8 +120,6 @@ class World:
             self._heal()
             if not self.record.problems:
                 check_end(self)
-        sys.setswitchinterval(interval)
-        gc.unfreeze()
         return self.record
 
     def _live(self, life: Life) -> None:
