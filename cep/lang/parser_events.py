@@ -37,6 +37,8 @@ GOES_ON = (".", "(", "[", ":", "+", "-", "*", "/", "%")
 """What may stand behind a name that begins an expression."""
 SIZE_HINT = "sizes have no sign, the side says it: `sell 0.10 lots`, `close`"
 HEADER_HINT = "the order is NAME, `number N`, `in ENGINE`, `for each ATTRIBUTE`, `as`"
+PATTERN_WORDS = ("and", "or", "followed", "then", "within", "forbid")
+"""What binds events, which a simple one does not."""
 HEADER = ("number", "in", "for", "as")
 SYMBOL_HINT = "a symbol stands in quotes: `buy 'EURUSD' 0.10 lots`"
 
@@ -94,6 +96,14 @@ class EventParser(OnDemandParser):
             shown = words[self.token.keyword]
             raise self.error(self.token.span, f"`{shown}` stands in front of `as`", HEADER_HINT)
 
+    def _refuse_pattern(self, name: str) -> None:
+        """Complain when several events are bound by what defines one."""
+        if self.token.keyword in PATTERN_WORDS or self.at("->"):
+            hint = f"events are bound by `define complex {name} as A followed by B within 3 min`"
+            raise self.error(
+                self.token.span, "a simple event is raised by rows of one stream", hint
+            )
+
     def event_definition(self, start: int, _annotations: Annotations) -> EventDefinition:
         """`HEADER as [every] STREAM[condition] ..`, after `define event`."""
         header = self._header("event")
@@ -111,6 +121,7 @@ class EventParser(OnDemandParser):
             else:
                 break
         self._refuse_late_header()
+        self._refuse_pattern(header.name.text)
         span = self.since(start)
         return EventDefinition(header, every, source, condition, opposites, repeat, span=span)
 
