@@ -51,7 +51,17 @@ REFUSED = [
     ("void OnStart()\n{\n  long long n = 1;\n}\n", 3, 3, "long long is not MQL5"),
     ("class A { A() = default; };\n" + START, 1, 17, "= default is not MQL5"),
     (f"int {'x' * 64};\n" + START, 1, 5, "a name of 64 characters"),
-    ("class A\n{\n  static int s_n;\n};\n" + START, 3, 3, "a static variable would be shared"),
+    ("class A\n{\n  static int s_n;\n};\n" + START, 3, 14, "unresolved static variable A::s_n"),
+    (
+        "template<typename T>\nclass A\n{\n  static int s_n;\n};\n" + START,
+        4,
+        14,
+        "a static member of a template",
+    ),
+    ("class A\n{\n  static int s_n = 1;\n};\n" + START, 3, 18, "a member with an initial value"),
+    ("interface I\n{\n  int m_n;\n};\n" + START, 3, 3, "what an interface cannot have"),
+    ("interface I\n{\n  int Get() { return(1); }\n};\n" + START, 3, 3, "what an interface cannot"),
+    ("namespace N { int a; }\n" + START, 1, 1, "namespace is not MQL5"),
 ]
 
 
@@ -83,14 +93,9 @@ def test_the_message_shows_the_line_a_caret_and_a_remedy(tmp_path: Path) -> None
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [("int g_count = 0;\n", "a variable outside of classes"), ("input int A = 1;\n", "an input")],
-)
-def test_an_include_file_holds_no_state(text: str, problem: str, tmp_path: Path) -> None:
+def test_an_error_in_an_include_file_names_that_file(tmp_path: Path) -> None:
     include = tmp_path / "Include"
     include.mkdir()
-    (include / "State.mqh").write_text(f"// state\n{text}", encoding="utf-8")
-    error = refusal(tmp_path, "#include <State.mqh>\n" + START)
-    assert (error.file.name, error.line) == ("Include/State.mqh", 2)
-    assert problem in error.problem
+    (include / "Odd.mqh").write_text("// odd\nint g_count = 010;\n", encoding="utf-8")
+    error = refusal(tmp_path, "#include <Odd.mqh>\n" + START)
+    assert (error.file.name, error.line) == ("Include/Odd.mqh", 2)

@@ -78,7 +78,10 @@ def _statement(tokens: list[Token], pairs: dict[int, int], index: int, out: list
     """Rewrites `T a[], b[4] = {...}, c;` if one of them is an array; how many tokens it was."""
     if index + 2 >= len(tokens) or tokens[index + 1].kind is not TokenKind.NAME:
         return 0
-    declarators, end = _declarators(tokens, pairs, index + 1)
+    start = index + 1
+    while is_operator(tokens[start + 1], ("::",)):
+        start += 2  # a static member of a class
+    declarators, end = _declarators(tokens, pairs, start)
     if not any(declarator.dimensions for declarator in declarators):
         return 0
     qualifiers = _qualifiers(out)
@@ -88,7 +91,8 @@ def _statement(tokens: list[Token], pairs: dict[int, int], index: int, out: list
             out += [_copy(token, token.text) for token in qualifiers]
         type_ = _array_type(tokens[index].text, declarator.dimensions)
         like = tokens[index] if not position else declarator.name
-        out += [_copy(like, type_), declarator.name, *declarator.rest]
+        owner = tokens[index + 1 : start] if not position else []
+        out += [_copy(like, type_), *owner, declarator.name, *declarator.rest]
         out.append(_copy(declarator.name, ";", TokenKind.OPERATOR))
     out[-1].comment = tokens[end].comment
     return end + 1 - index

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
+from mt5bridge.emulator.translate.items import Item, ItemKind
 from mt5bridge.emulator.translate.scan import CLOSING, is_operator, partners
 from mt5bridge.emulator.translate.tokens import Token, TokenKind
 
 _WITH_TEXTS = {"MqlTradeRequest", "MqlTradeResult", "MqlTradeCheckResult", "MqlTradeTransaction"}
+STATIC = "static"  # the mark of a static member's name
 _WITH_TEXTS |= {"MqlParam", "string"}
 
 
@@ -19,6 +22,8 @@ def rewrite_types(tokens: list[Token]) -> None:
         if token.kind is not TokenKind.NAME:
             continue
         body = _body(tokens, index)
+        if body and token.text != "enum":
+            _rewrite_statics(tokens, body, pairs)
         if token.text == "enum" and body:
             _rewrite_enum(tokens, index, body, pairs[body])
         elif token.text == "class" and body:
@@ -28,8 +33,6 @@ def rewrite_types(tokens: list[Token]) -> None:
             _rewrite_struct(tokens, index, body, pairs, unpacked)
         elif token.text == "mql::null" and is_operator(tokens[index + 1], ";"):
             _rewrite_pure(tokens, index)
-        elif token.text == "static":
-            _check_static(tokens, index)
 
 
 def _body(tokens: list[Token], index: int) -> int:
@@ -113,14 +116,47 @@ def _rewrite_pure(tokens: list[Token], index: int) -> None:
         tokens[index].text = "0"
 
 
-def _check_static(tokens: list[Token], index: int) -> None:
-    at = index
-    while not is_operator(tokens[at], (";", "=", "(")):
-        if tokens[at].text == "const":
+def _rewrite_statics(tokens: list[Token], body: int, pairs: dict[int, int]) -> None:
+    """`static T a, b;` as references to what each instance of the program has of them."""
+    members = list(_members(tokens, body, pairs))
+    for position, at in enumerate(members):
+        if tokens[at].text != "static":
+            continue
+        statement = [tokens[one] for one in _statement(tokens, members[position:])]
+        if any(is_operator(one, "({") or one.text == "const" for one in statement):
+            continue
+        for name, following in pairwise(statement):
+            if name.kind is TokenKind.NAME and is_operator(following, ",;"):
+                name.before = f"&{name.before}"
+                name.comment = STATIC
+
+
+def _statement(tokens: list[Token], members: list[int]) -> Iterator[int]:
+    """The tokens up to the next semicolon, or to the bracket of a method's body."""
+    for at, following in pairwise([*members, len(tokens)]):
+        yield at
+        if is_operator(tokens[at], ";"):
             return
-        at += 1
-    if not is_operator(tokens[at], "("):
-        raise tokens[index].error(
-            "a static variable would be shared by all instances of the program",
-            "make it a member of the class",
-        )
+        if following > at + 1:
+            yield at + 1  # the bracket
+
+
+def check_statics(items: list[Item]) -> None:
+    """Raise TranslationError for a static member that is declared and has no definition."""
+    defined = {
+        (owner.text, name.text)
+        for item in items
+        if item.part is ItemKind.VARIABLE
+        for owner, colons, name in zip(item.tokens, item.tokens[1:], item.tokens[2:], strict=False)
+        if is_operator(colons, ("::",))
+    }
+    for item in items:
+        type_ = item.tokens[1].text if len(item.tokens) > 1 else ""
+        for token in item.tokens if item.part is ItemKind.TYPE else ():
+            if token.comment == STATIC and (type_, token.text) not in defined:
+                if item.first.text == "template":
+                    raise token.error("a static member of a template", "use a class of one type")
+                raise token.error(
+                    f"unresolved static variable {type_}::{token.text}",
+                    f"define it outside of the class: type {type_}::{token.text} = value;",
+                )

@@ -42,7 +42,6 @@ _OTHER_LANGUAGE = {
     "const_cast": "drop the const",
     "unsigned": "write uchar, ushort, uint or ulong",
     "signed": "write char, short, int or long",
-    "interface": "use a class with virtual methods",
     "and": "write &&",
     "or": "write ||",
     "not": "write !",

@@ -1,18 +1,21 @@
-"""One .mq5 with everything it includes as one C++ file: a class derived from mql::Program."""
+"""One .mq5 with everything it includes as one C++ file: a namespace, and what calls it."""
 
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
 from mt5bridge.emulator.translate.arithmetic import rewrite_divisions
 from mt5bridge.emulator.translate.arrays import rewrite_arrays
-from mt5bridge.emulator.translate.classes import enum_names, rewrite_types
+from mt5bridge.emulator.translate.classes import check_statics, enum_names, rewrite_types
 from mt5bridge.emulator.translate.emit import Writer
 from mt5bridge.emulator.translate.errors import SourceFile
+from mt5bridge.emulator.translate.function_types import rewrite_function_types
 from mt5bridge.emulator.translate.handlers import HANDLERS, Handler
+from mt5bridge.emulator.translate.interfaces import rewrite_interfaces
 from mt5bridge.emulator.translate.items import Item, ItemKind, split
 from mt5bridge.emulator.translate.literals import rewrite_literals
 from mt5bridge.emulator.translate.own_members import mark_own_members
@@ -22,13 +25,14 @@ from mt5bridge.emulator.translate.pointers import (
     type_names,
 )
 from mt5bridge.emulator.translate.preprocess import Preprocessor
+from mt5bridge.emulator.translate.prototypes import Prototypes
 from mt5bridge.emulator.translate.references import mark_members, refuse_values
 from mt5bridge.emulator.translate.scan import PLAIN_TYPES, is_operator
 from mt5bridge.emulator.translate.statics import keep_statics
 from mt5bridge.emulator.translate.strict import check
 from mt5bridge.emulator.translate.tokens import Token, TokenKind
+from mt5bridge.emulator.translate.variables import is_computed, write_variables
 
-_HIDDEN = "mql_input_"
 _FOLDERS = ("Experts", "Indicators", "Scripts", "Services")
 
 
@@ -55,10 +59,11 @@ def translate(path: Path, include: Path) -> Translation:
 
 def rewrite(tokens: list[Token]) -> list[Token]:
     """All changes of the language, in the order in which they build on each other."""
+    rewrite_interfaces(tokens)
     check(tokens)
     tokens = rewrite_literals(tokens)
     tokens, pointers = rewrite_pointer_types(tokens, type_names(tokens))
-    tokens = keep_statics(rewrite_arrays(tokens))
+    tokens = rewrite_function_types(keep_statics(rewrite_arrays(tokens)))
     rewrite_types(tokens)
     tokens = rewrite_objects(tokens, pointers)
     rewrite_divisions(tokens)
@@ -72,15 +77,11 @@ class _Program:
     def __init__(
         self, path: Path, main: SourceFile, items: list[Item], properties: dict[str, str]
     ) -> None:
-        self._path, self._main, self._properties = path, main, properties
-        self._shared: list[Item] = []
-        self._members: list[Item] = []
-        for item in items:
-            self._sort(item)
-        self._check_inputs(items)
+        self._path, self._items, self._properties = path, items, properties
+        self._check_inputs()
         self._handlers = {
             item.name(): handler
-            for item in self._members
+            for item in items
             if item.part is ItemKind.FUNCTION and (handler := HANDLERS.get(item.name()))
         }
         if not self._handlers:
@@ -88,49 +89,49 @@ class _Program:
                 f"{main.name} has no event handler", "write OnInit, OnTick, OnStart, ..."
             )
 
-    def _sort(self, item: Item) -> None:
-        inside = item.first.file is self._main
-        if item.part is ItemKind.VARIABLE and not inside:
-            raise item.first.error(
-                "a variable outside of classes in an include file",
-                "make it const, or a member of a class",
-            )
-        if item.part is ItemKind.INPUT and not inside:
-            raise item.first.error("an input in an include file", "move it into the .mq5")
-        if item.part is ItemKind.GROUP or (item.part is ItemKind.PROTOTYPE and inside):
-            return
-        own = item.part in (ItemKind.FUNCTION, ItemKind.VARIABLE, ItemKind.INPUT)
-        (self._members if inside and own else self._shared).append(item)
-
-    def _check_inputs(self, items: list[Item]) -> None:
+    def _check_inputs(self) -> None:
         kinds = (ItemKind.VARIABLE, ItemKind.INPUT, ItemKind.FUNCTION)
-        changing = {item.name() for item in items if item.part in kinds}
-        macros = {_macro(item) for item in items if item.part is ItemKind.DEFINE}
-        for item in self._members:
+        self._changing = {item.name() for item in self._items if item.part in kinds}
+        self._macros = {_macro(item) for item in self._items if item.part is ItemKind.DEFINE}
+        for item in self._items:
             if item.part is ItemKind.INPUT:
-                _check_constant(item, changing, macros)
+                _check_constant(item, self._changing, self._macros)
 
     def cpp(self) -> str:
+        check_statics(self._items)
         writer = Writer()
-        space = f"mql::programs::program_{self._path.stem}"
-        writer.raw(f'#include "mql5.hpp"\nnamespace {space} {{\nnamespace {{')
-        for item in self._shared:
-            writer.tokens(item.tokens)
-            if item.part is ItemKind.TYPE and (names := enum_names(item.tokens)):
-                writer.raw(names)
+        writer.raw(f'#include "mql5.hpp"\nnamespace {self._space()} {{\nnamespace {{')
+        writer.raw(f"mql::Places mql_places;\n{_types_ahead(self._items)}")
+        prototypes = Prototypes(self._items)
+        for number, item in enumerate(self._items):
+            self._write(writer, prototypes, item, number)
         writer.raw(self._head())
-        for item in self._members:
-            writer.tokens(self._member(item))
         writer.raw(self._foot())
         return writer.text()
 
-    def _member(self, item: Item) -> list[Token]:
-        drop = {"input", "sinput", "static", "extern"}
-        if item.part is ItemKind.FUNCTION:
-            return item.tokens
-        if item.part is ItemKind.INPUT:
-            _make_constant(item)
-        return [token for token in item.tokens if token.text not in drop]
+    def _write(self, writer: Writer, prototypes: Prototypes, item: Item, number: int) -> None:
+        if item.part is ItemKind.GROUP:
+            return
+        if item.part is ItemKind.PROTOTYPE:
+            prototypes.prototype(writer, item)
+            return
+        prototypes.declare_for(writer, item)
+        if self._is_variable(item):
+            write_variables(writer, item, number)
+            return
+        is_function = item.part is ItemKind.FUNCTION
+        writer.tokens(prototypes.definition(item) if is_function else item.tokens)
+        if item.part is ItemKind.TYPE and (names := enum_names(item.tokens)):
+            writer.raw(names)
+
+    def _is_variable(self, item: Item) -> bool:
+        if item.part is ItemKind.CONSTANT:
+            return is_computed(item, self._changing, self._macros)
+        return item.part in (ItemKind.VARIABLE, ItemKind.INPUT)
+
+    def _space(self) -> str:
+        name = re.sub(r"\W", "_", self._path.stem, flags=re.ASCII)
+        return f"mql::programs::program_{name}"
 
     def _head(self) -> str:
         bits = " | ".join(f"mql::{handler.bit}" for handler in self._handlers.values())
@@ -138,8 +139,8 @@ class _Program:
             f"const mql::ProgramInfo mql_facts{{{_quoted(self._path.stem)}, "
             f"{_quoted(self._place())}, mql::ProgramKind::{self._kind()}, {bits}, "
             f"{_quoted(self._properties.get('version', ''))}}};\n"
-            "struct mql_base : mql::Program { mql_base() : mql::Program(mql_facts) {} };\n"
-            "struct mql_instance final : mql_base {"
+            "struct mql_instance final : mql::Program {\n"
+            "mql_instance() : mql::Program(mql_facts, mql_places) {}"
         )
 
     def _kind(self) -> str:
@@ -158,27 +159,37 @@ class _Program:
     def _foot(self) -> str:
         lines = [
             self._handlers[item.name()].adapter(item.tokens)
-            for item in self._members
+            for item in self._items
             if item.part is ItemKind.FUNCTION and item.name() in self._handlers
         ]
         lines.append("void mql_list_inputs() {")
-        lines += [_listed(item) for item in self._members if item.part is ItemKind.INPUT]
+        lines += [
+            _listed(item, number)
+            for number, item in enumerate(self._items)
+            if item.part is ItemKind.INPUT
+        ]
         lines.append("}\n};")
         lines.append(
             "std::unique_ptr<mql::Program> mql_make() { "
             "auto program = std::make_unique<mql_instance>(); "
+            "const mql::Residence here(*program); "
             "program->mql_list_inputs(); return program; }\n"
             "const bool mql_registered = mql::register_program(mql_facts, mql_make);\n}\n}"
         )
         return "\n".join(lines)
 
 
-def _make_constant(item: Item) -> None:
-    """The terminal sets an input; the program sees it by a reference to a constant."""
-    name, type_ = item.name(), item.tokens[1].text
-    if named := item.named():
-        named.before = _HIDDEN
-    item.tokens[-1].after += f" const {type_} &{name} = {_HIDDEN}{name};"
+def _types_ahead(items: list[Item]) -> str:
+    """The names of all types, since a function's prototype may come before them."""
+    found = []
+    for item in items:
+        named = item.part is ItemKind.TYPE and len(item.tokens) > 1
+        if not named or item.tokens[1].kind is not TokenKind.NAME:
+            continue
+        word, name = item.first.text, item.tokens[1].text
+        if word in ("class", "struct", "union", "enum"):
+            found.append(f"{word} {name}{' : int' if word == 'enum' else ''};")
+    return "\n".join(found)
 
 
 def _check_constant(item: Item, changing: set[str], macros: set[str]) -> None:
@@ -200,10 +211,10 @@ def _macro(item: Item) -> str:
     return words[1].partition("(")[0] if len(words) > 1 else ""
 
 
-def _listed(item: Item) -> str:
+def _listed(item: Item, number: int) -> str:
     name, type_ = item.name(), item.tokens[1].text
-    comment = _quoted(item.tokens[-1].comment)
-    return f"mql::add_input(*this, {_quoted(name)}, {_quoted(type_)}, {comment}, {_HIDDEN}{name});"
+    told = ", ".join(map(_quoted, (name, type_, item.tokens[-1].comment)))
+    return f"mql::add_input(*this, {told}, mql_slot_{number}.value.{name});"
 
 
 def _quoted(text: str) -> str:

@@ -14,7 +14,8 @@ PLAIN_TYPES = frozenset(
 )
 NOT_TYPES = frozenset(
     "return else new delete case goto do in const static virtual public private protected "
-    "struct class union enum input sinput extern template typename override final typedef".split()
+    "struct class union enum input sinput extern template typename override final typedef "
+    "namespace".split()
 )
 
 

@@ -9,6 +9,7 @@
 #include "crypt.hpp"
 #include "errors.hpp"
 #include "files.hpp"
+#include "function.hpp"
 #include "globals.hpp"
 #include "maths.hpp"
 #include "pointer.hpp"

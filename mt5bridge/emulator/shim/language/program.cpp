@@ -33,9 +33,6 @@ std::map<std::string, Entry>& entries() {
 
 }  // namespace
 
-Program::Program(const ProgramInfo& info) : files(std::make_unique<OpenFiles>()), info_(info) {}
-Program::~Program() = default;
-
 void Program::set_input(const std::string& name, const std::string& text) {
   std::string known;
   for (size_t i = 0; i < inputs.size(); i++) {
@@ -48,6 +45,7 @@ void Program::set_input(const std::string& name, const std::string& text) {
 void Program::set_input_at(size_t index, const std::string& text) {
   if (index >= inputs.size())
     throw std::invalid_argument(info_.name + " has " + std::to_string(inputs.size()) + " inputs");
+  const Residence here(*this);
   try {
     inputs[index].set(text);
   } catch (const std::invalid_argument& error) {
@@ -60,7 +58,10 @@ Program& current() {
   return *running;
 }
 bool any_current() { return running != nullptr; }
-void set_current(Program* program) { running = program; }
+void set_current(Program* program) {
+  running = program;
+  if (program) program->enter();
+}
 
 int& last_error() {
   static int outside = 0;

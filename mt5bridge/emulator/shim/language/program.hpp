@@ -13,6 +13,7 @@
 #include "array.hpp"
 #include "string.hpp"
 #include "types.hpp"
+#include "places.hpp"
 
 namespace mql {
 
@@ -60,13 +61,18 @@ struct InputField {
 
 class Program {
  public:
-  explicit Program(const ProgramInfo& info);
+  Program(const ProgramInfo& info, Places& places);
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
   virtual ~Program();
 
   const ProgramInfo& info() const { return info_; }
   bool has(Handler handler) const { return info_.handlers & handler; }
+
+  // Gives the global variables their first values, once: the inputs have theirs by then.
+  void begin();
+  // Its global variables are at their places from now on.
+  void enter() const { places_.enter(*this); }
 
   // Inputs in the order of the source; setting throws std::invalid_argument with a remedy.
   std::vector<InputField> inputs;
@@ -98,7 +104,19 @@ class Program {
   std::shared_ptr<void> attachment;  // what the terminal knows about it: chart, timers, events
 
  private:
+  friend class Places;
   const ProgramInfo& info_;
+  Places& places_;
+  mutable Places::Values values_;
+};
+
+// While it lives a program's global variables are at their places, though it does not run.
+class Residence {
+ public:
+  explicit Residence(const Program& program) { program.enter(); }
+  ~Residence();
+  Residence(const Residence&) = delete;
+  Residence& operator=(const Residence&) = delete;
 };
 
 // The program whose handler runs. Throws std::logic_error outside of any.

@@ -111,7 +111,10 @@ void Terminal::furnish(Attached& attached) {
 
 void Terminal::initialise(Attached& attached) {
   int result = INIT_SUCCEEDED;
-  guarded(attached, USAGE_INIT, [&] { result = attached.program->handle_init(); });
+  guarded(attached, USAGE_INIT, [&] {
+    attached.program->begin();
+    result = attached.program->handle_init();
+  });
   if (attached.failed)
     return;
   if (result != INIT_SUCCEEDED) {
