@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,26 +28,11 @@ BEFORE_ALL = -1
 BEHIND_ALL = 1 << 62
 
 
-@dataclass(slots=True)
-class _Look:
-    """A copy of the account that has gone ahead, up to a place, and the first deal it made."""
-
-    trading: Trading
-    place: int
-    deal: int | None = None
-
-    @property
-    def reached(self) -> int:
-        """The place up to which it is known what comes."""
-        return self.place if self.deal is None else self.deal
-
-
 class Account:
-    """It knows its next deal before the rules have come so far, as long as no order comes.
+    """It knows up to which tick nothing can happen to it, as long as no order comes.
 
-    So rules need not be asked tick by tick: a copy of the account goes ahead over the same ticks,
-    and is thrown away when an order comes, or when the account has come as far. `point_of` is asked
-    for symbols when they are traded.
+    So rules need not be asked tick by tick, and the account passes many ticks at once. `point_of`
+    is asked for symbols when they are traded.
     """
 
     def __init__(
@@ -80,7 +64,8 @@ class Account:
         """The account's rows of symbols that are traded."""
         self._since = np.full(len(symbols), BEHIND_ALL, np.int64)
         """The places of their first orders, behind which their ticks count."""
-        self._look: _Look | None = None
+        self._quiet = BEFORE_ALL
+        """The place up to which no tick that it has not passed can make a deal."""
         self._symbols = list(symbols)
         for name in sorted(market.pairs(symbols, symbols)):  # their quotes count from the first on
             self._rows[self._places[name]] = self.trading.add(name, QUOTED)
@@ -94,7 +79,7 @@ class Account:
         known = [order for place, row in found for order in self._order(place, row)]
         if known:
             self.trading.order(known)
-            self._look = None
+            self._quiet = self._place
         return bool(known)
 
     def _order(self, place: int, row: Mapping[str, Any]) -> list[Order]:
@@ -139,39 +124,46 @@ class Account:
             self._rows[place] = self.trading.add(name, symbol)
             self._since[place] = min(self._since[place], order.order)
             convert(self.trading, [name], self._symbols)
-            self._look = None
+            self._quiet = self._place
 
-    def next_deal(self, until: int) -> int | None:
-        """The place of the tick that makes the next deal, none behind `until`; None: there is none.
+    @property
+    def is_judged(self) -> bool:
+        """Whether the risk guard must see it as it was in front of each signal."""
+        return self._judge is not None
+
+    def may_deal(self, until: int) -> int | None:
+        """The place of the next tick that may make a deal, none behind `until`; None: no tick up to
+        there makes one.
 
         No order comes before.
         """
-        look = self._look
-        if look is None:
-            look = self._look = _Look(self.trading.fork(), self._place)
-        most = LOOK_TICKS
-        while look.deal is None and look.place < until:
-            ticks = self._ticks.between(look.place, until, most)
-            deals = self._passed(look.trading, ticks)
-            look.deal = int(deals[0]["place"]) if len(deals) else None
-            look.place = int(ticks.order[-1]) if len(ticks) >= most else until
+        after, most = max(self._quiet, self._place), LOOK_TICKS
+        while after < until:
+            ticks = self._ticks.between(after, until, most)
+            own = self._traded(ticks)
+            count = self.trading.quiet(own) if len(own) else 0
+            if count < len(own):
+                place = int(own.order[count])
+                self._quiet = place - 1
+                return place
+            after = int(ticks.order[-1]) if len(ticks) >= most else until
             most = min(2 * most, LOOK_TICKS_MAX)
-        return look.deal if look.deal is not None and look.deal <= until else None
+        self._quiet = after
+        return None
 
     def go(self, until: int) -> Table:
         """Take the ticks up to a place, at which the next deals are made, if any: these."""
-        deals = self._passed(self.trading, self._ticks.between(self._place, until))
+        own = self._traded(self._ticks.between(self._place, until))
+        deals = self.trading.push(own)
         self._place = max(until, self._place)
         self._ticks.forget(self._place)
-        if self._look is not None and self._look.reached <= self._place:
-            self._look = None
         self.hear(deals)
         return deals
 
-    def _passed(self, trading: Trading, ticks: Ticks) -> Table:
-        """The deals of the account, or of its copy, over ticks: those of symbols traded."""
+    def _traded(self, ticks: Ticks) -> Ticks:
+        """Those of symbols traded."""
         rows = self._rows[ticks.symbol]
         is_traded = ticks.order > self._since[ticks.symbol]
         if not is_traded.all():
             ticks, rows = ticks.part(is_traded), rows[is_traded]
-        return trading.push(Ticks(rows, ticks.order, ticks.time_msc, ticks.bid, ticks.ask))
+        return Ticks(rows, ticks.order, ticks.time_msc, ticks.bid, ticks.ask)

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cep.backtest.equity import Equity, EquityPass, Holding
+from cep.backtest.equity import MONEY_DIGITS, Equity, equity_of
 from cep.backtest.extremes import Extremes
+from cep.backtest.loop import walk_for
 from cep.backtest.ticks import Floats, Ints, Ticks
 from mt5bridge.broker import Table, codes
+from mt5bridge.broker.worth import COURSE, HELD, MINUTE, MINUTE_MS, STRETCH, Walk
 
 BATCH_TICKS = 1 << 16
 """Ticks that are looked at together: rules that see fills let the account go on a few at a time."""
@@ -20,21 +22,32 @@ class Course:
     """Learns the ticks and deals of an account as they come. Ticks are numbered from 0 on."""
 
     def __init__(self, balance: float) -> None:
-        self._extremes, self._equity = Extremes(), EquityPass(balance)
+        self._start = balance
+        self._course = np.zeros(1, COURSE)
+        for name in ("equity", "balance", "highest"):
+            self._course[name] = balance
+        self._held = np.zeros(0, HELD)
+        self._minutes: list[Table] = [np.zeros(0, MINUTE)]
+        self._extremes = Extremes()
         self._waiting: list[tuple[Ticks, Table, float]] = []
-        self._waiting_ticks = self._done = 0
+        self._waiting_ticks = 0
         self._open_swap = 0.0
         self._numbers: list[Ints] = [np.zeros(0, np.int64)]
         self._opened_at: dict[int, int] = {}
 
     def add(self, row: int, contract_size: float) -> None:
         """A symbol that is traded from now on; it may have been quoted before."""
-        known = self._equity.holdings.setdefault(row, Holding(contract_size))
-        known.contract_size = contract_size
+        if row == len(self._held):
+            self._held = np.append(self._held, np.zeros(1, HELD))
+        self._held[row]["contract_size"] = contract_size
 
     def convert(self, row: int, pairs: Sequence[tuple[int, int]]) -> None:
         """How the currency of a symbol's profits becomes the account's: pairs by row and way."""
-        self._equity.holdings[row].pairs = tuple(pairs)
+        held = self._held[row]
+        for name, (pair, way) in zip(("rate", "cross"), (*pairs, (0, 0), (0, 0)), strict=False):
+            held[f"{name}_row"], held[f"{name}_way"] = pair, way
+        for pair, _ in pairs:
+            self._held[pair]["is_pair"] = 1
 
     def take(self, ticks: Ticks, deals: Table, open_swap: float) -> None:
         """The next ticks, the deals they made, and the swap of positions that are open behind them.
@@ -43,9 +56,9 @@ class Course:
         """
         if not len(ticks):
             return
-        charged = open_swap - self._open_swap + float(deals["swap"].sum())
+        charged = open_swap - self._open_swap + (float(deals["swap"].sum()) if len(deals) else 0.0)
         self._open_swap = open_swap
-        self._waiting.append((ticks, deals, charged))
+        self._waiting.append((ticks, deals, round(charged, MONEY_DIGITS)))
         self._waiting_ticks += len(ticks)
         if self._waiting_ticks >= BATCH_TICKS:
             self._work()
@@ -53,7 +66,7 @@ class Course:
     def equity(self, digits: int | None) -> Equity:
         """Of the account, in amounts of so many decimals."""
         self._work()
-        return self._equity.found(digits)
+        return equity_of(self._course[0], self._minutes, self._start, digits)
 
     def excursions(self, deals: Table) -> tuple[Floats, Floats]:
         """The worst and the best price while what a deal closes was open, for all deals so far.
@@ -100,23 +113,31 @@ class Course:
         """Look at what has come."""
         if not self._waiting:
             return
-        batches = [ticks for ticks, _, _ in self._waiting]
-        ticks = Ticks.joined(batches)
+        ticks = Ticks.joined([ticks for ticks, _, _ in self._waiting])
         deals = np.concatenate([deals for _, deals, _ in self._waiting])
-        swaps = np.zeros(len(ticks))
-        ends = np.cumsum([len(batch) for batch in batches]) - 1
-        swaps[ends] = [charged for _, _, charged in self._waiting]
-        at, own = _ticks_of(deals, ticks), ticks.by_symbol()
-        for row, places in own.items():
-            is_own = deals["symbol"] == row
-            if is_own.any() or not self._equity.holdings[row].is_flat:
-                part = ticks if len(places) == len(ticks) else ticks.part(places)
-                self._extremes.take(row, self._done + places, part, self._done + at[is_own])
-        self._equity.take(ticks, own, deals, at, swaps)
-        self._numbers.append(self._done + at)
-        self._done += len(ticks)
+        charged = np.array([charged for _, _, charged in self._waiting])
+        ends = np.cumsum([len(ticks) for ticks, _, _ in self._waiting]) - 1
+        is_charged = charged != 0.0
+        at, course = _ticks_of(deals, ticks), self._course[0]
+        self._numbers.append(course["ticks"] + at)
+        state = self._room(ticks, deals)
+        walk_for(len(ticks))(
+            state, ticks.symbol, ticks.time_msc, ticks.bid, ticks.ask, deals, at,
+            charged[is_charged], ends[is_charged],
+        )  # fmt: skip
+        self._minutes.append(state.minutes[: course["minutes"]].copy())
+        self._extremes.take(state.stretches[: course["stretches"]].copy())
         self._waiting.clear()
         self._waiting_ticks = 0
+
+    def _room(self, ticks: Ticks, deals: Table) -> Walk:
+        """Tables with rows enough for what these ticks may fill."""
+        span_ms = int(ticks.time_msc.max()) - int(ticks.time_msc[0])
+        minutes = min(len(ticks), span_ms // MINUTE_MS + 2)
+        stretches = len(self._held) + len(deals)
+        return Walk(
+            self._course, self._held, np.empty(minutes, MINUTE), np.empty(stretches, STRETCH)
+        )
 
 
 def _ticks_of(deals: Table, ticks: Ticks) -> Ints:

@@ -1,8 +1,8 @@
 """A run whose rules see the fills of their own signals, as deals behind the ticks that made them.
 
 The rules and the account wait for each other: a deal is a record of the rules, and may lead to the
-next signal. So the account says where its next deal is, the rules go on as far as that at most, and
-stop where they signal.
+next signal. So the account says which tick may make its next deal, the rules go on as far as that at
+most, and stop where they signal.
 """
 
 from __future__ import annotations
@@ -96,24 +96,35 @@ class _Feeding:
         start = 0
         while start < len(orders):
             until = int(orders[min(start + self._window, len(orders)) - 1])
-            place = self._account.next_deal(until)
+            place = self._account.may_deal(until)
             bound = until if place is None else place
+            deals = None
+            if place is not None and self._can_wait(int(orders[start]), place):
+                deals = self._account.go(place)
+                if not len(deals):
+                    continue
             stop = int(np.searchsorted(orders, bound, side="right"))
             has_ordered = False
-            if start < stop:
+            while start < stop and (deals is not None or not has_ordered):
                 start, rows = self._some(batch, orders, start, stop)
-                has_ordered = self._take(rows)
+                has_ordered |= self._take(rows)
                 yield rows
             reached = int(orders[start - 1]) if has_ordered else bound
-            if start >= stop and reached == bound:
-                yield from self._deals(self._account.go(bound))
-            elif has_ordered and reached < bound:
-                self._account.go(reached)
+            if deals is None and start >= stop and reached == bound:
+                deals = self._account.go(bound)
             self._window = WINDOW if has_ordered else min(2 * self._window, WINDOW_MAX)
+            if deals is not None:
+                yield from self._deals(deals)
+
+    def _can_wait(self, record: int, place: int) -> bool:
+        """Whether the account may pass the tick at a place before the rules are fed their next
+        record: what this one leads to needs a later tick.
+        """
+        return place < record or (place == record and not self._account.is_judged)
 
     def catch_up(self, until: int) -> Iterator[Rows]:
         """The deals up to a place before which no record comes any more."""
-        while (place := self._account.next_deal(until)) is not None:
+        while (place := self._account.may_deal(until)) is not None:
             yield from self._deals(self._account.go(place))
         self._account.go(until)
 

@@ -6,46 +6,24 @@ takes the room of its deals, and each trade asks for its own span afterwards.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from typing import NamedTuple
-
 import numpy as np
 
-from cep.backtest.ticks import Floats, Ints, Ticks
-
-
-class _Stretches(NamedTuple):
-    """Of consecutive ticks of a symbol: the number of the first, and the extremes of all."""
-
-    number: Ints
-    bid_low: Floats
-    bid_high: Floats
-    ask_low: Floats
-    ask_high: Floats
+from cep.backtest.ticks import Floats, Ints, by_row
+from mt5bridge.broker import Table
+from mt5bridge.broker.worth import STRETCH
 
 
 class Extremes:
-    """Learns ticks in batches; a span begins and ends where `take` was told of a cut."""
+    """Learns stretches (`STRETCH`) in batches; a span begins and ends where one begins."""
 
     def __init__(self) -> None:
-        self._found: dict[int, list[_Stretches]] = defaultdict(list)
+        self._found: list[Table] = [np.empty(0, STRETCH)]
+        self._places: dict[int, Ints] | None = None
 
-    def take(self, row: int, numbers: Ints, ticks: Ticks, cuts: Ints) -> None:
-        """The next ticks of a symbol, at least one: their numbers rise over all batches.
-
-        `cuts` are numbers of any ticks, in order, where a span may begin or end.
-        """
-        inner = np.searchsorted(numbers, cuts)
-        starts = np.unique(np.concatenate([[0], inner[inner < len(numbers)]]))
-        self._found[row].append(
-            _Stretches(
-                numbers[starts],
-                np.minimum.reduceat(ticks.bid, starts),
-                np.maximum.reduceat(ticks.bid, starts),
-                np.minimum.reduceat(ticks.ask, starts),
-                np.maximum.reduceat(ticks.ask, starts),
-            )
-        )
+    def take(self, stretches: Table) -> None:
+        """The next ones: of a symbol the numbers of ticks rise."""
+        self._found.append(stretches)
+        self._places = None
 
     def between(
         self, row: int, starts: Ints, ends: Ints, *, is_long: bool
@@ -54,15 +32,14 @@ class Extremes:
 
         Long positions are worth the bid, short ones the ask. Spans without a tick have NaN.
         """
-        parts = self._found.get(row)
-        if not parts:
-            nothing = np.full(len(starts), np.nan)
-            return nothing, nothing.copy()
-        all_ = _Stretches(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
-        first, last = np.searchsorted(all_.number, starts), np.searchsorted(all_.number, ends)
+        if self._places is None:
+            self._found = [np.concatenate(self._found)]
+            self._places = by_row(self._found[0]["symbol"])
+        own = self._found[0][self._places.get(row, np.zeros(0, np.int64))]
+        first, last = np.searchsorted(own["number"], starts), np.searchsorted(own["number"], ends)
         if is_long:
-            return lowest(all_.bid_low, first, last), -lowest(-all_.bid_high, first, last)
-        return -lowest(-all_.ask_high, first, last), lowest(all_.ask_low, first, last)
+            return lowest(own["bid_low"], first, last), -lowest(-own["bid_high"], first, last)
+        return -lowest(-own["ask_high"], first, last), lowest(own["ask_low"], first, last)
 
 
 def lowest(values: Floats, starts: Ints, ends: Ints) -> Floats:

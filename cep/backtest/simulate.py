@@ -203,13 +203,9 @@ def as_ticks(table: pa.Table, symbols: list[str]) -> Ticks:
         names = table_text(table, "symbol")
         places = [symbols.index(name) for name in names.dictionary.to_pylist()]
         rows = np.array(places, np.int64)[names.indices.to_numpy()]
-    return Ticks(
-        rows,
-        order_of(int64(table, "ingest"), TICK_STREAM),
-        int64(table, "time_msc"),
-        table["bid"].to_numpy(),
-        table["ask"].to_numpy(),
-    )
+    columns = (int64(table, "time_msc"), table["bid"].to_numpy(), table["ask"].to_numpy())
+    own = (np.require(column, requirements=["C", "W"]) for column in columns)
+    return Ticks(rows, order_of(int64(table, "ingest"), TICK_STREAM), *own)
 
 
 def prices_of(part: Selection) -> Iterator[NDArray[np.float64]]:

@@ -38,7 +38,7 @@ class TickQueue:
             self._held = Ticks.joined([self._held, more])
 
     def _count(self, until: int) -> int:
-        return int(np.searchsorted(self._held.order, until, side="right"))
+        return int(self._held.order.searchsorted(until, side="right"))
 
 
 def _nothing() -> Ticks:

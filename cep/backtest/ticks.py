@@ -62,15 +62,16 @@ class Ticks:
             self.symbol, self.order, self.time_msc, self.bid, np.where(is_quote, ask, self.ask)
         )
 
-    def by_symbol(self) -> dict[int, Ints]:
-        """The places in these columns of each symbol's ticks, by its row."""
-        if not len(self):
-            return {}
-        first = int(self.symbol[0])
-        if (self.symbol == first).all():
-            return {first: np.arange(len(self))}
-        small = np.int16 if self.symbol.max() <= np.iinfo(np.int16).max else np.int32
-        by_row = np.argsort(self.symbol.astype(small), kind="stable")  # 16 bits need no comparing
-        rows = self.symbol[by_row]
-        starts = np.flatnonzero(np.diff(rows, prepend=rows[0] - 1))
-        return dict(zip(rows[starts].tolist(), np.split(by_row, starts[1:]), strict=True))
+
+def by_row(rows: Ints) -> dict[int, Ints]:
+    """The places in a column of each row number that it has."""
+    if not len(rows):
+        return {}
+    first = int(rows[0])
+    if (rows == first).all():
+        return {first: np.arange(len(rows))}
+    small = np.int16 if rows.max() <= np.iinfo(np.int16).max else np.int32
+    places = np.argsort(rows.astype(small), kind="stable")  # 16 bits need no comparing
+    found = rows[places]
+    starts = np.flatnonzero(np.diff(found, prepend=found[0] - 1))
+    return dict(zip(found[starts].tolist(), np.split(places, starts[1:]), strict=True))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -73,7 +72,7 @@ class Trading:
         self._rows: dict[str, int] = {}
         self._broker = Broker(market.terms, (), loop or leap)
         self._waiting = self._broker.waiting(as_requests((), {}, {}))
-        self._retcodes: list[tuple[Ints, Ints]] = []
+        self._retcodes: dict[int, int] = {}
         """Of orders, by their tags."""
         self._ended: list[int] = []
         self._unfilled: set[int] = set()
@@ -85,8 +84,9 @@ class Trading:
         self._last_msc = np.zeros(0, np.int64)
         self._points = np.zeros(0)
         self._deals: list[Table] = [self._broker.take_deals()]  # the first table has none
-        self._course: Course | None = Course(market.terms.balance)
+        self._course = Course(market.terms.balance)
         self._newest_msc = 0
+        self._has_swap = False
         for name, symbol in (symbols or {}).items():
             self.add(name, symbol)
         self.order(orders)
@@ -107,8 +107,8 @@ class Trading:
         return row
 
     def _learn(self, row: int, symbol: Specification) -> None:
-        if self._course is not None:
-            self._course.add(row, symbol.contract_size)
+        self._course.add(row, symbol.contract_size)
+        self._has_swap = self._has_swap or symbol.swap_mode != codes.NO_SWAP
 
     def convert(self, name: str, route: Route) -> None:
         """Have the profits of a symbol converted at pairs, which are quoted here from now on."""
@@ -118,8 +118,7 @@ class Trading:
         self.pairs.update(pair for pair, _ in route)
         pairs = [(self._rows[pair], way) for pair, way in route]
         self._broker.convert(self._rows[name], pairs)
-        if self._course is not None:
-            self._course.convert(self._rows[name], pairs)
+        self._course.convert(self._rows[name], pairs)
 
     def order(self, orders: Sequence[Order]) -> None:
         """More orders, of symbols that are traded; each waits behind those there are."""
@@ -138,12 +137,14 @@ class Trading:
         is_given = answers != codes.RUNS
         if not is_given.any():
             return asked
-        tags, answers = asked["tag"][is_given], answers[is_given]
-        self._retcodes.append((tags, answers))
-        is_refused = np.logical_and.reduce([answers != code for code in codes.WORKED])
-        self._ended += tags[is_refused].tolist()
-        self._standing |= self._unfilled.intersection(tags[~is_refused].tolist())
-        waiting: Table = asked[~is_given]
+        found = dict(zip(asked["tag"][is_given].tolist(), answers[is_given].tolist(), strict=True))
+        self._retcodes |= found
+        for tag, answer in found.items():
+            if answer not in codes.WORKED:
+                self._ended.append(tag)
+            elif tag in self._unfilled:
+                self._standing.add(tag)
+        waiting: Table = asked[:0] if len(found) == len(asked) else asked[~is_given]
         return waiting
 
     def take_ended(self) -> list[int]:
@@ -153,19 +154,6 @@ class Trading:
         self._ended += sorted(gone)
         self._standing -= gone
         found, self._ended[:] = self._ended[:], []
-        return found
-
-    def fork(self) -> Trading:
-        """Another account in the same state, which trades on without this one, and whose deals are
-        those that it makes.
-        """
-        found = copy(self)
-        found._broker = self._broker.fork()
-        found._waiting = Waiting(*(table.copy() for table in self._waiting))
-        found._last_msc, found._deals = self._last_msc.copy(), self._deals[:1]
-        found._unfilled, found._standing = set(self._unfilled), set(self._standing)
-        found._taken_back = set(self._taken_back)
-        found._course = None  # it only looks for deals
         return found
 
     @property
@@ -223,8 +211,7 @@ class Trading:
 
     @property
     def course(self) -> Course:
-        """What it has gone through; a fork has none."""
-        assert self._course is not None, "asked of a fork"
+        """What it has gone through."""
         return self._course
 
     @property
@@ -250,9 +237,10 @@ class Trading:
         `TAKEN_BACK` if a signal was before that.
         """
         found = np.zeros(len(self._orders), np.int64)
-        last = self._waiting.requests["tag"], self._waiting.answers["retcode"]
-        for tags, answers in (*self._retcodes, last):
-            found[tags - 1] = answers
+        count = len(self._retcodes)
+        answered = np.fromiter(self._retcodes, np.int64, count)
+        found[answered - 1] = np.fromiter(self._retcodes.values(), np.int64, count)
+        found[self._waiting.requests["tag"] - 1] = self._waiting.answers["retcode"]
         unfilled = np.array(sorted(self._unfilled), np.int64)
         unfilled = unfilled[found[unfilled - 1] == codes.DONE]
         stands = np.isin(unfilled, self._broker.orders["tag"])
@@ -271,15 +259,26 @@ class Trading:
 
     def push(self, ticks: Ticks) -> Table:
         """Run over the next ticks; the deals that they made."""
-        if self._market.harsher.has_other_spreads:
-            ticks = ticks.with_spreads(self._market.harsher, self._points)
+        ticks = self._quoted(ticks)
         found = [self._pushed(part) for part in self._days(ticks)]
         return found[0] if len(found) == 1 else np.concatenate(found)
 
+    def quiet(self, ticks: Ticks) -> int:
+        """How many of the next ticks surely make no deal and answer no order."""
+        ticks = self._quoted(ticks)
+        return self._broker.quiet(
+            ticks.symbol, ticks.order, ticks.time_msc, ticks.bid, ticks.ask, self._waiting
+        )
+
+    def _quoted(self, ticks: Ticks) -> Ticks:
+        """Ticks as the market quotes them."""
+        if self._market.harsher.has_other_spreads:
+            return ticks.with_spreads(self._market.harsher, self._points)
+        return ticks
+
     def _days(self, ticks: Ticks) -> list[Ticks]:
         """Cut behind each tick that ends a day of the server, if that may bring swap."""
-        symbols = self._symbols.values()
-        if self._course is None or all(one.swap_mode == codes.NO_SWAP for one in symbols):
+        if not self._has_swap:
             return [ticks]
         times = np.concatenate([[self._newest_msc], ticks.time_msc])
         newest = np.maximum.accumulate(times)
@@ -298,8 +297,8 @@ class Trading:
         self._last_msc[ticks.symbol] = ticks.time_msc  # of several for one symbol, the last stays
         deals = self._broker.take_deals()
         self._taken_back.update(self._broker.take_taken_back())
-        if self._course is not None:
-            self._course.take(ticks, deals, float(self._broker.positions["swap"].sum()))
+        swaps = self._broker.positions["swap"]
+        self._course.take(ticks, deals, float(swaps.sum()) if len(swaps) else 0.0)
         if len(deals):
             self._unfilled.difference_update(deals["tag"].tolist())
             self._deals.append(deals)
@@ -339,6 +338,8 @@ def answer_text(retcode: int) -> str:
 
 def _joined(first: Table, second: Table) -> Table:
     """Both: NumPy's way looks at each field of their type, which costs more than few rows do."""
+    if not len(first):
+        return second
     found = np.empty(len(first) + len(second), first.dtype)
     found[: len(first)], found[len(first) :] = first, second
     return found

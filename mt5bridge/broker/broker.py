@@ -10,7 +10,7 @@ import numpy as np
 
 from mt5bridge.broker import codes, requests
 from mt5bridge.broker.checks import equity, floating, margin
-from mt5bridge.broker.leap import leap
+from mt5bridge.broker.leap import leap, quiet
 from mt5bridge.broker.rates import converted
 from mt5bridge.broker.run import GROWING, is_roomy, rows_needed
 from mt5bridge.broker.slippage import note_range
@@ -156,12 +156,6 @@ class Broker:
         for symbol in symbols:
             self.add(symbol)
 
-    def fork(self) -> Broker:
-        """Another broker in the same state."""
-        found = Broker(Terms(), loop=self.loop)
-        found.state = State(*(table.copy() for table in self.state))
-        return found
-
     def add(self, symbol: Specification) -> int:
         """Let a symbol be traded; its row."""
         row, number = np.zeros(1, SYMBOL), len(self.state.symbols)
@@ -224,7 +218,9 @@ class Broker:
 
     def waiting(self, requests: Table) -> Waiting:
         """Requests, REQUEST in their order, to be executed while ticks are `run`."""
-        ordered = requests[np.argsort(requests["symbol"], kind="stable")]
+        ordered = requests
+        if len(requests) > 1:  # rules that see fills send one at a time, and often
+            ordered = requests[np.argsort(requests["symbol"], kind="stable")]
         count = len(self.state.symbols)
         ends = np.searchsorted(ordered["symbol"], np.arange(count), side="right")
         first = np.concatenate([np.zeros(min(1, count), np.int64), ends[:-1]])
@@ -246,9 +242,19 @@ class Broker:
         while not self.loop(self.state, rows, places, times_msc, bids, asks, waiting, at):
             self._grow()
 
+    def quiet(
+        self, rows: Ints, places: Ints, times_msc: Ints, bids: Reals, asks: Reals, waiting: Waiting
+    ) -> int:
+        """How many of the next ticks, as for `run`, would surely set nothing off: no deal is made,
+        no request answered before the tick behind them.
+        """
+        return quiet(self.state, rows, places, times_msc, bids, asks, waiting)
+
     def take_deals(self) -> Table:
         """The deals since the last time, in their order."""
         account = self.state.account[0]
+        if not account["deals"]:
+            return np.zeros(0, DEAL_ROW)
         found = self.state.deals[: account["deals"]].copy()
         account["deals"] = 0
         return found
@@ -256,6 +262,8 @@ class Broker:
     def take_taken_back(self) -> list[int]:
         """The tags of pending orders that requests have taken back since the last time."""
         account = self.state.account[0]
+        if not account["taken_back"]:
+            return []
         found: list[int] = self.state.taken_back["tag"][: account["taken_back"]].tolist()
         account["taken_back"] = 0
         return found

@@ -50,14 +50,33 @@ def _pass_over(state: State, ticks: Columns, waiting: Waiting, at: Ints) -> None
     while at[0] < len(ticks[0]):
         start = int(at[0])
         ahead = _part(ticks, start, start + look)
-        found = np.flatnonzero(_may_matter(state, *ahead, *due))
-        count = int(found[0]) if len(found) else len(ahead[0])
+        count = _quiet(state, ahead, due)
         if count:
             _quote(state, _part(ahead, 0, count))
         at[0] += count
-        if len(found):
+        if count < len(ahead[0]):
             return
         look = min(2 * look, _LOOK_MAX)
+
+
+def quiet(
+    state: State,
+    rows: Ints,
+    places: Ints,
+    times_msc: Ints,
+    bids: Reals,
+    asks: Reals,
+    waiting: Waiting,
+) -> int:
+    """How many of the next ticks would surely change nothing but the quotes and the time."""
+    return _quiet(state, (rows, places, times_msc, bids, asks), _next(waiting))
+
+
+def _quiet(state: State, ticks: Columns, due: tuple[Ints, Ints]) -> int:
+    """The same, where `due` is what `_next` says of the requests."""
+    matter = _may_matter(state, *ticks, *due)
+    first = int(matter.argmax()) if len(matter) else 0
+    return first if len(matter) and matter[first] else len(matter)
 
 
 def _may_matter(

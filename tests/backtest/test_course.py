@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import astuple, replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -16,13 +16,17 @@ from hypothesis import strategies as st
 from cep.account.market import Market
 from cep.account.orders import Order
 from cep.account.rates import Route
-from cep.backtest.equity import MINUTE_MS, Equity
+from cep.backtest import course
+from cep.backtest.equity import Equity
 from cep.backtest.extremes import lowest
+from cep.backtest.loop import Walker, walked
+from cep.backtest.strides import strides
 from cep.backtest.ticks import Ticks
 from cep.backtest.trades import END
 from cep.backtest.trading import Trading
 from mt5bridge.broker import Specification, Terms, codes
 from mt5bridge.broker.rates import DIRECT, INVERSE
+from mt5bridge.broker.worth import MINUTE_MS, walk
 from tests.backtest.test_trading import order, run, session, ticks_of
 
 DAY_MS = 86_400_000
@@ -175,6 +179,34 @@ def test_as_an_account_that_is_asked_at_each_tick(
 ) -> None:  # fmt: skip
     one = drawn(seed, hedging=hedging, digits=digits, stop_out=stop_out)
     check(one._replace(routes=routes), edges)
+
+
+def gone_through(one: Session, edges: list[int], batch: int, walker: Walker) -> tuple[object, ...]:
+    """All that is said of an account, to the last digit."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(course, "BATCH_TICKS", batch)
+        patch.setattr(course, "walk_for", lambda ticks: walker)
+        account = traded(one, edges)
+        found = account.equity
+        return account.trades, *(
+            column.tobytes() if isinstance(column, np.ndarray) else column
+            for column in astuple(found)
+        )
+
+
+@given(
+    st.integers(0, 2**31), st.lists(st.integers(0, 80), max_size=5), st.booleans(),
+    st.sampled_from([None, 2]), st.booleans(), st.sampled_from(ROUTES), st.integers(1, 40),
+)  # fmt: skip
+def test_neither_batches_nor_the_compiler_change_a_digit(
+    seed: int, edges: list[int], hedging: bool, digits: int | None, stop_out: bool,
+    routes: Mapping[str, Route], batch: int,
+) -> None:  # fmt: skip
+    """Not even of the fall's share, which is not rounded."""
+    one = drawn(seed, hedging=hedging, digits=digits, stop_out=stop_out)._replace(routes=routes)
+    whole = gone_through(one, [], 1 << 16, strides)
+    for walker in (strides, walk, walked.code):
+        assert gone_through(one, edges, batch, walker) == whole
 
 
 def test_the_sessions_hold_every_hard_case() -> None:
