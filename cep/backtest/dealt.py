@@ -1,8 +1,8 @@
 """A run whose rules see the fills of their own signals, as deals behind the ticks that made them.
 
 The rules and the account wait for each other: a deal is a record of the rules, and may lead to the
-next signal. So the account says which tick may make its next deal, the rules go on as far as that at
-most, and stop where they signal.
+next signal. So the account says which tick may make its next deal, the rules go on as far as that
+at most, and stop where they signal.
 """
 
 from __future__ import annotations

@@ -40,9 +40,7 @@ class Equity:
     trough_msc: int | None = None
 
 
-def equity_of(
-    course: Record, minutes: Sequence[Table], start: float, digits: int | None
-) -> Equity:
+def equity_of(course: Record, minutes: Sequence[Table], start: float, digits: int | None) -> Equity:
     """What a walk has come to (`mt5bridge.broker.worth`), in amounts of so many decimals."""
     places = MONEY_DIGITS if digits is None else digits
     share = float(course["fall_share"]) if start > 0.0 else None

@@ -1,5 +1,5 @@
-"""The loops over ticks as machine code, the broker's and that over what its account is worth, and by
-NumPy until there is some: nobody waits for the compiler, and both come to the same bytes.
+"""The loops over ticks, the broker's and that over what its account is worth, as machine code, and
+by NumPy until there is some: nobody waits for the compiler, and both come to the same bytes.
 """
 
 from __future__ import annotations

@@ -160,7 +160,7 @@ def _after(held: Record, deals: Table) -> Floats:
 
 
 def _running(sums: np.ufunc, before: float, values: Column) -> Column:
-    """What has come to `before` with each of the values and those in front of it, in their order."""
+    """What comes to `before` with each of the values and those in front of it, in their order."""
     found: Column = sums.accumulate(np.concatenate([[before], values]))[1:]
     return found
 

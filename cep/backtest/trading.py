@@ -20,7 +20,7 @@ from cep.backtest.orders import as_requests
 from cep.backtest.points import digits_of
 from cep.backtest.ticks import Ints, Ticks
 from cep.backtest.trades import END, Excursion, Trade, in_points, trades_of
-from mt5bridge.broker import Broker, Specification, Table, Waiting, codes
+from mt5bridge.broker import Broker, Specification, Table, codes
 from mt5bridge.broker.broker import Run
 from mt5bridge.broker.leap import leap
 from mt5bridge.broker.money import profit_of
