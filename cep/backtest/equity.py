@@ -14,8 +14,8 @@ from mt5bridge.broker.worth import MINUTE_MS
 MONEY_DIGITS = 10
 """Decimals of an account that does not round."""
 SUM_DIGITS = 6
-"""Decimals that are more than what sums of doubles lose: rounded to these at first, an amount of
-half a cent becomes the same cents whatever was lost."""
+"""Decimals that are more than what sums of doubles lose. Rounded to these at first, half a cent
+becomes the same whole ones whatever was lost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +61,9 @@ def equity_of(course: Record, minutes: Sequence[Table], start: float, digits: in
 
 
 def _rounded(amounts: Floats, places: int) -> Floats:
-    """Amounts in so many decimals, and never -0.0."""
-    exact = amounts if places > SUM_DIGITS else np.round(amounts, SUM_DIGITS)
-    return np.round(exact, places) + 0.0
+    """Amounts in so many decimals, halves away from zero as the broker's, and never -0.0."""
+    if places > SUM_DIGITS:
+        return np.round(amounts, places) + 0.0
+    parts = 10.0**places
+    whole = np.round(amounts * parts, SUM_DIGITS - places)
+    return np.copysign(np.floor(np.abs(whole) + 0.5), whole) / parts + 0.0
