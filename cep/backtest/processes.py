@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from cep.backtest.divided import Divided, Wanted
 from cep.backtest.kept import Found, Kept
 from cep.backtest.parts import Job, Task, run_task
-from cep.backtest.pool import pooled
+from cep.backtest.pool import Processes
 from cep.backtest.selection import Selection
 from cep.dropped import Ended, nobody
 from cep.engine.native import Compiled
@@ -80,15 +80,14 @@ def _found(divided: Divided, sharing: Sharing) -> Iterator[Found]:
 
 def _made(rules: Compiled, job: Job, tasks: Sequence[Task], jobs: int) -> Iterator[Found]:
     """What tasks come to, in their order."""
-    work = [(job, task) for task in tasks]
-    if min(jobs, len(work)) < 2:
-        yield from map(_in_pool, work)
+    if min(jobs, len(tasks)) < 2:
+        yield from (_in_pool(job, task) for task in tasks)
         return
     for part in rules.in_parts(job.mode):
         if part is not None:
             part.begun().warm_up()  # or every process would compile it
-    yield from pooled(_in_pool, work, min(jobs, len(work)))
+    yield from Processes(jobs).each(_in_pool, job, tasks)
 
 
-def _in_pool(work: tuple[Job, Task]) -> Found:
-    return list(run_task(*work))
+def _in_pool(job: Job, task: Task) -> Found:
+    return list(run_task(job, task))

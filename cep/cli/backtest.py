@@ -13,9 +13,9 @@ import click
 from cep.cli.backtest_options import FILLS, RECORDS, options_of
 from cep.cli.check import warn
 from cep.cli.ending import ended_by_signals
-from cep.cli.errors import UserError, extra
+from cep.cli.errors import extra
 from cep.cli.functions import FUNCTIONS
-from cep.cli.masters import AUTO, CONF, NO_SPARK, given_settings
+from cep.cli.masters import AUTO, CONF, NO_SPARK, given_settings, is_on_spark, need_place
 from cep.cli.output import output
 from cep.cli.parameters import PARAMETERS
 from cep.cli.paths import FILE, FOLDER
@@ -50,7 +50,7 @@ class Wishes:
     @property
     def is_on_spark(self) -> bool:
         """Whether a master was named."""
-        return self.master not in (AUTO, NO_SPARK)
+        return is_on_spark(self.master)
 
 
 @click.command()
@@ -108,7 +108,9 @@ def command(
     from cep.backtest.work import Work
 
     wishes = Wishes(master, jobs, kept, given_settings(settings), work, out, run_folder, report)
-    need_place(wishes)
+    need_place(
+        master, {f"--jobs {jobs}": jobs, "--kept": kept}, {"--conf": settings, "--work": work}
+    )
     found = asked(read_rules(rules, parameters), folder, options_of(given))
     with ended_by_signals(), ExitStack() as stack:
         shows_rows = out is not None or run_folder is not None
@@ -121,20 +123,6 @@ def command(
                 note(f"removing what a run that was killed has left of {run_folder}")
             stack.enter_context(whole)
         run_backtest(at_work, wishes, whole)
-
-
-def need_place(wishes: Wishes) -> None:
-    """UserError for options of Spark without it, and of processes with it."""
-    named = {f"--jobs {wishes.jobs}": wishes.jobs, "--kept": wishes.kept}
-    what = [name for name, value in named.items() if value is not None]
-    if wishes.is_on_spark and what:
-        raise UserError(
-            f"{what[0]}: Spark has tasks of its own", f"leave out {what[0]} or --master"
-        )
-    theirs = {"--conf": wishes.settings or None, "--work": wishes.work}
-    what = [name for name, value in theirs.items() if value is not None]
-    if what and not wishes.is_on_spark:
-        raise UserError(f"{what[0]}: this run is not on Spark", "name its --master: local[*]")
 
 
 def run_backtest(work: Work, wishes: Wishes, folder: RunFolder | None) -> None:

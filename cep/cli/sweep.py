@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,20 +10,22 @@ import click
 
 from cep.cli.backtest_options import FILLS, RECORDS, options_of
 from cep.cli.ending import ended_by_signals
-from cep.cli.errors import UserError
 from cep.cli.functions import FUNCTIONS
+from cep.cli.masters import Place, place_of
 from cep.cli.output import output
 from cep.cli.parameters import given_values, parameter_errors
 from cep.cli.paths import FILE
 from cep.cli.progress import progress
 from cep.cli.rules import RULES, read_rules
 from cep.cli.summary import note
-from cep.cli.sweep_options import TRIALS
+from cep.cli.sweep_options import TRIALS, wish_of
 from cep.cli.text import counted, right_aligned, say
 
 if TYPE_CHECKING:
+    from cep.backtest.pool import Helpers
     from cep.lang.parameters import Parameter
     from cep.sweep.found import Found
+    from cep.sweep.search import Search
     from cep.sweep.sweep import Bench
     from cep.sweep.tried import Tried
 
@@ -41,10 +42,6 @@ INTERRUPTED = 130
     "--top", type=click.IntRange(min=0), default=10, show_default=True,
     help="How many of the best to print.",
 )  # fmt: skip
-@click.option(
-    "--optuna", type=click.IntRange(min=1), metavar="N",
-    help="Have Optuna choose N, by what those before came to.",
-)  # fmt: skip
 @click.option("--out", type=FILE, help="Write all rows here: .csv, .parquet or .json.")
 @click.option("--report", type=FILE, help="Write an HTML page with maps of two parameters each.")
 @FILLS
@@ -52,13 +49,8 @@ def command(
     rules: Path,
     folder: Path,
     tried: tuple[str, ...],
-    random: int | None,
-    seed: int,
-    limit: int,
-    jobs: int,
     by: str,
     top: int,
-    optuna: int | None,
     out: Path | None,
     report: Path | None,
     **given: Any,
@@ -69,27 +61,19 @@ def command(
     row is what `backtest --param` says of these values alone. Ctrl-C keeps what was done.
     """
     # Imported here: Numba and Arrow cost a second that `--help` need not wait.
-    from cep.sweep.api import guide_of, trials_of
     from cep.sweep.files import content, need_format
-    from cep.sweep.guided import guided
     from cep.sweep.page import page
-    from cep.sweep.sweep import Bench, Job, swept
+    from cep.sweep.sweep import Bench, Job
 
     if out is not None:
         need_format(out)
+    wish, place = wish_of(by, given), place_of(given)
     with parameter_errors():
         bench = Bench(Job(read_rules(rules), str(folder), options_of(given)))
-        values = given_values(tried)
-        if optuna is None:
-            trials = trials_of(bench, values, random, seed, limit)
-            count, blocks = len(trials), partial(swept, bench, trials, jobs)
-        elif random is not None:
-            raise UserError("--random and --optuna exclude each other", "leave one of them out")
-        else:
-            guide = guide_of(bench, values, by, seed)
-            count, blocks = optuna, partial(guided, bench, guide, optuna, jobs)
-    with ended_by_signals():
-        found = _swept(bench, count, blocks)
+        search = wish.search(bench, given_values(tried))
+    tell_place(place, bench)
+    with ended_by_signals(), place.helpers() as helpers:
+        found = _swept(bench, search, helpers)
     say("\n".join(lines(found, by, top, bench.known)))
     if out is not None:
         with output(out) as sink:
@@ -101,15 +85,26 @@ def command(
         raise click.exceptions.Exit(INTERRUPTED)
 
 
-def _swept(bench: Bench, count: int, blocks: Callable[..., Iterator[list[Tried]]]) -> Found:
+def tell_place(place: Place, bench: Bench) -> None:
+    """Say how Spark's tasks share the work, if there are any."""
+    if not place.is_on_spark:
+        return
+    symbols = counted(len(bench.asked.selection.symbols), "symbol")
+    note(
+        f"on Spark {place.master}, variants apart, some in each task, rules and fills: an account "
+        f"of {symbols} is one task"
+    )
+
+
+def _swept(bench: Bench, search: Search, helpers: Helpers | None) -> Found:
     """All rows, or those that were there when it was told to end."""
     from cep.sweep.found import Found
 
     rows: list[Tried] = []
-    wanted = count
+    wanted = count = search.count
     with progress("sweep", bench.asked.selection.rows * count, unit="tick-variants") as bar:
         try:
-            for block in blocks(advance=bar.advance):
+            for block in search.rows(bench, helpers, bar.advance):
                 rows += block
             wanted = len(rows)  # a search may have found no more
         except (KeyboardInterrupt, SystemExit):

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from cep.cli.masters import PLACE
 from cep.cli.options import Command, with_options
 from cep.lang.habits import UNITS
 from cep.lang.tokens import TIME_UNITS_MS
+
+if TYPE_CHECKING:
+    from cep.sweep.search import Wish
 
 BY = (
     "net", "sharpe", "profit_factor", "daily_sharpe", "win_rate", "expectancy_points", "points",
@@ -22,14 +26,14 @@ _TRIALS = (
         "rules say). Repeat it.",
     ),
     click.option("--random", type=click.IntRange(min=1), metavar="N", help="Draw N by chance."),
+    click.option(
+        "--optuna", type=click.IntRange(min=1), metavar="N",
+        help="Have Optuna choose N, by what those before came to.",
+    ),
     click.option("--seed", type=int, default=1, show_default=True, help="Of draws and searches."),
     click.option(
         "--limit", type=click.IntRange(min=1), default=10_000, show_default=True,
         help="Refuse a grid of more combinations.",
-    ),
-    click.option(
-        "--jobs", type=click.IntRange(min=1), default=1, show_default=True,
-        help="How many processes work at it.",
     ),
     click.option(
         "--by", type=click.Choice(BY), default="net", show_default=True,
@@ -39,8 +43,16 @@ _TRIALS = (
 
 
 def TRIALS(command: Command) -> Command:  # noqa: N802 -- stands among options
-    """Parameters `tried`, `random`, `seed`, `limit`, `jobs` and `by`."""
-    return with_options(command, _TRIALS)
+    """Parameters `tried` and `by`, those of which `wish_of` makes a wish, and those of PLACE."""
+    return with_options(PLACE(command), _TRIALS)
+
+
+def wish_of(by: str, given: dict[str, Any]) -> Wish:
+    """How to search, of TRIALS' options, which are taken out of what was given."""
+    from cep.sweep.search import Wish  # imported here: Numba and Arrow cost a second
+
+    names = ("random", "optuna", "seed", "limit")
+    return Wish(by=by, **{name: given.pop(name) for name in names})
 
 
 class Length(click.ParamType):  # type: ignore[type-arg, unused-ignore]

@@ -11,6 +11,7 @@ import click
 from cep.cli.backtest_options import FILLS, RECORDS, options_of
 from cep.cli.ending import ended_by_signals
 from cep.cli.functions import FUNCTIONS
+from cep.cli.masters import place_of
 from cep.cli.output import output
 from cep.cli.parameters import given_values, parameter_errors
 from cep.cli.paths import FILE
@@ -18,11 +19,12 @@ from cep.cli.progress import progress
 from cep.cli.rules import RULES, read_rules
 from cep.cli.summary import note
 from cep.cli.sweep import INTERRUPTED, SHOWN, cell, cells
-from cep.cli.sweep_options import LENGTH, TRIALS
+from cep.cli.sweep_options import LENGTH, TRIALS, wish_of
 from cep.cli.text import counted, right_aligned, say
 from cep.report.tables import time_text
 
 if TYPE_CHECKING:
+    from cep.backtest.pool import Helpers
     from cep.lang.parameters import Parameter
     from cep.sweep.walk import Walk, Walked, Window
 
@@ -37,30 +39,29 @@ if TYPE_CHECKING:
 @click.option("--out", type=FILE, help="Write a row for each window here: .csv, .parquet or .json.")
 @FILLS
 def command(
-    rules: Path, folder: Path, train_ms: int, test_ms: int, tried: tuple[str, ...],
-    random: int | None, seed: int, limit: int, jobs: int, by: str, out: Path | None,
-    **given: Any,
+    rules: Path, folder: Path, train_ms: int, test_ms: int, tried: tuple[str, ...], by: str,
+    out: Path | None, **given: Any,
 ) -> None:  # fmt: skip
     """Choose the best values of RULES on a stretch, trade them on the next, and so on.
 
     What the stretches of trading come to together is what choosing so would have brought.
     """
     # Imported here: Numba and Arrow cost a second that `--help` need not wait.
-    from cep.sweep.api import trials_of
     from cep.sweep.files import content, need_format
     from cep.sweep.sweep import Bench, Job
     from cep.sweep.walk import Walk, windows
 
     if out is not None:
         need_format(out)
+    wish, place = wish_of(by, given), place_of(given)
     with parameter_errors():
-        job = Job(read_rules(rules), str(folder), options_of(given))
-        bench = Bench(job)
-        trials = trials_of(bench, given_values(tried), random, seed, limit)
+        bench = Bench(Job(read_rules(rules), str(folder), options_of(given)))
+        search = wish.search(bench, given_values(tried))
     some = windows(*bench.asked.selection.interval_msc, train_ms, test_ms)
-    walk = Walk(job, trials, by, bench.is_worth_compiling(len(trials)))
-    with ended_by_signals():
-        found = _walked(walk, some, jobs)
+    if place.is_on_spark:
+        note(f"on Spark {place.master}, {counted(len(some), 'window')}, each a task")
+    with ended_by_signals(), place.helpers() as helpers:
+        found = _walked(Walk(bench, search, by), some, helpers)
     say("\n".join(lines(found, by, bench.known)))
     if out is not None:
         with output(out) as sink:
@@ -69,14 +70,14 @@ def command(
         raise click.exceptions.Exit(INTERRUPTED)
 
 
-def _walked(walk: Walk, some: Sequence[Window], jobs: int) -> list[Walked]:
+def _walked(walk: Walk, some: Sequence[Window], helpers: Helpers | None) -> list[Walked]:
     """All windows, or those that were done when it was told to end."""
     from cep.sweep.walk import walked
 
     found: list[Walked] = []
-    with progress("walk forward", len(walk.trials) * len(some), unit="variants") as bar:
+    with progress("walk forward", walk.search.count * len(some), unit="variants") as bar:
         try:
-            found.extend(walked(walk, some, jobs, bar.advance))
+            found.extend(walked(walk, some, helpers, bar.advance))
         except (KeyboardInterrupt, SystemExit):
             note(f"ended early: {len(found):,} of {len(some):,} windows are done")
     return found

@@ -7,24 +7,17 @@ from pathlib import Path
 from typing import Unpack
 
 from cep.backtest.asked import Options, rules_text
+from cep.backtest.pool import Helpers, Processes
 from cep.sweep.found import Found
-from cep.sweep.guided import Guide, guided
-from cep.sweep.sweep import Bench, Job, swept
-from cep.sweep.trials import LIMIT, Trial, axes, draws, grid
+from cep.sweep.search import Wish
+from cep.sweep.sweep import Bench, Job
+from cep.sweep.trials import LIMIT
 from cep.sweep.walk import Walk, Walked, walked, windows
 
 
-def trials_of(
-    bench: Bench, tried: Mapping[str, str], random: int | None, seed: int, limit: int
-) -> list[Trial]:
-    """What is to be tried: a grid, or so many draws by chance. SweepError, ParameterError."""
-    found = axes(bench.known, tried)
-    return grid(found, limit) if random is None else draws(found, random, seed)
-
-
-def guide_of(bench: Bench, tried: Mapping[str, str], by: str, seed: int) -> Guide:
-    """What chooses trials by those before. SweepError, ParameterError."""
-    return Guide(axes(bench.known, tried), by, seed)
+def helpers_of(jobs: int) -> Helpers | None:
+    """Who works beside this process."""
+    return Processes(jobs) if jobs > 1 else None
 
 
 def walkforward(
@@ -34,19 +27,23 @@ def walkforward(
     *,
     train_ms: int,
     test_ms: int,
+    random: int | None = None,
+    optuna: int | None = None,
     by: str = "net",
+    seed: int = 1,
+    jobs: int = 1,
+    limit: int = LIMIT,
     **options: Unpack[Options],
 ) -> list[Walked]:
-    """The best of a grid on each stretch of `train_ms`, traded on the `test_ms` behind it.
+    """The best of those tried on each stretch of `train_ms`, traded on the `test_ms` behind it.
 
-    Rules, archive, `tried` and options are as for `run`. SweepError says where that cannot be.
+    All others are as for `run`; a search by Optuna is one for each stretch. SweepError says where
+    that cannot be.
     """
-    job = Job(rules_text(rules), str(archive), options)
-    bench = Bench(job)
-    trials = trials_of(bench, tried or {}, None, 1, LIMIT)
+    bench = Bench(Job(rules_text(rules), str(archive), options))
+    search = Wish(random, optuna, by, seed, limit).search(bench, tried or {})
     some = windows(*bench.asked.selection.interval_msc, train_ms, test_ms)
-    walk = Walk(job, trials, by, bench.is_worth_compiling(len(trials)))
-    return list(walked(walk, some))
+    return list(walked(Walk(bench, search, by), some, helpers_of(jobs)))
 
 
 def run(
@@ -71,10 +68,6 @@ def run(
     `cep.backtest.run`. SweepError, ParameterError and what that raises say what cannot be.
     """
     bench = Bench(Job(rules_text(rules), str(archive), options))
-    if optuna is not None:
-        guide = guide_of(bench, tried or {}, by, seed)
-        chosen = [one for batch in guided(bench, guide, optuna, jobs) for one in batch]
-        return Found(chosen, len(chosen))
-    trials = trials_of(bench, tried or {}, random, seed, limit)
-    rows = [one for block in swept(bench, trials, jobs) for one in block]
-    return Found(sorted(rows, key=lambda one: one.number), len(trials))
+    search = Wish(random, optuna, by, seed, limit).search(bench, tried or {})
+    rows = [one for block in search.rows(bench, helpers_of(jobs)) for one in block]
+    return Found(sorted(rows, key=lambda one: one.number), len(rows))

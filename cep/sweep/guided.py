@@ -1,7 +1,7 @@
 """Trials that Optuna chooses by what those before came to, a batch at a time.
 
 A batch is asked for as a whole, so that its variants run beside each other, and told as a whole, so
-that the trials are the same for any number of processes.
+that the trials are the same whoever works at them.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from cep.backtest.pool import Helpers
 from cep.lang.parameters import Value
 from cep.sweep.errors import SweepError
 from cep.sweep.sweep import Advance, Bench, in_blocks
@@ -92,21 +93,26 @@ class Guide:
 
 
 def guided(
-    bench: Bench, guide: Guide, count: int, jobs: int = 1, advance: Advance = lambda n: None
+    bench: Bench,
+    guide: Guide,
+    count: int,
+    helpers: Helpers | None = None,
+    advance: Advance = lambda n: None,
 ) -> Iterator[list[Tried]]:
     """The rows of so many trials, each once, batch by batch; fewer where there are no more, or
-    where the search asks for nothing new. The same for any number of `jobs`.
+    where the search asks for nothing new. The same whoever works at them.
 
     `advance` is told of records by variants.
     """
-    bench.is_long = bench.is_worth_compiling(count)
+    bench.is_long |= bench.is_worth_compiling(count)
     done = vain = 0
     wanted = min(count, guide.size)
     while done < wanted and vain < VAIN:
         batch = guide.batch(min(BATCH, int(wanted) - done))
         vain = 0 if batch else vain + 1
         trials = [guide.trial(values) for values in batch]
-        found = [one for block in in_blocks(bench, trials, jobs, advance, done) for one in block]
+        some = in_blocks(bench, trials, helpers, advance, done)
+        found = [one for block in some for one in block]
         found.sort(key=lambda one: one.number)
         guide.tell(batch, found)
         done += len(found)

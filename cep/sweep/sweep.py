@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
-from functools import cache
 from itertools import groupby
 
 from cep.backtest.asked import Asked, Options, asked
-from cep.backtest.pool import pooled
+from cep.backtest.pool import Helpers
+from cep.backtest.selection import select
 from cep.backtest.work import Work
 from cep.lang import RuleError, parameters_of
 from cep.lang.binding import bound
@@ -41,7 +42,10 @@ class Job:
 
 
 class Bench:
-    """Runs variants of one job in this process."""
+    """Runs variants of one job in this process.
+
+    Sent to another, it reads the same there: files as they were when it was made.
+    """
 
     def __init__(self, job: Job, *, is_long: bool = False) -> None:
         self.job, self.is_long = job, is_long
@@ -55,6 +59,15 @@ class Bench:
     def is_worth_compiling(self, trials: int) -> bool:
         """Whether machine code of the rules pays for so many variants."""
         return self.asked.selection.rows * trials >= LONG
+
+    def between(self, from_msc: int, to_msc: int) -> Bench:
+        """The same over the records of a range of time. BacktestError where there are none."""
+        found, mine = copy(self), self.asked
+        wanted = self.job.options.get("symbols")
+        some = select(mine.archive, mine.plan, wanted, from_msc, to_msc, mine.selection.hidden)
+        found.asked = replace(mine, selection=some)
+        found.fills = Fills(found.asked)
+        return found
 
     def variant(self, trial: Trial) -> Asked:
         """What is asked with other values; RuleError where these make no rules."""
@@ -156,41 +169,39 @@ def _names_of_rules(bench: Bench, trials: Sequence[Trial]) -> list[str]:
 
 
 def swept(
-    bench: Bench, trials: Sequence[Trial], jobs: int = 1, advance: Advance = lambda n: None
+    bench: Bench,
+    trials: Sequence[Trial],
+    helpers: Helpers | None = None,
+    advance: Advance = lambda n: None,
 ) -> Iterator[list[Tried]]:
-    """The rows of all trials, block by block as they come; the same for any number of jobs.
+    """The rows of all trials, block by block as they come; the same whoever works at them: this
+    process, if there are no helpers.
 
     `advance` is told of records by variants. What has come is complete where this is ended early.
     """
-    bench.is_long = bench.is_worth_compiling(len(trials))
-    yield from in_blocks(bench, trials, jobs, advance)
+    bench.is_long |= bench.is_worth_compiling(len(trials))
+    yield from in_blocks(bench, trials, helpers, advance)
 
 
 def in_blocks(
-    bench: Bench, trials: Sequence[Trial], jobs: int, advance: Advance, first: int = 0
+    bench: Bench,
+    trials: Sequence[Trial],
+    helpers: Helpers | None,
+    advance: Advance,
+    first: int = 0,
 ) -> Iterator[list[Tried]]:
     """The rows of some trials of a sweep, numbered from `first` on, block by block."""
-    size = max(1, min(BLOCK, -(-len(trials) // max(1, jobs))))
+    jobs = 1 if helpers is None else helpers.jobs
+    size = max(1, min(BLOCK, -(-len(trials) // jobs)))
     some = blocks(bench, trials, size, first)
-    if jobs == 1 or len(some) <= 1:
+    if helpers is None:
         for block in some:
             yield bench.run(block, advance)
         return
-    tasks = [(bench.job, bench.is_long, block) for block in some]
-    for found in pooled(_in_pool, tasks, jobs):
+    for found in helpers.each(_run, bench, some):
         advance(bench.asked.selection.rows * len(found))
         yield found
 
 
-@cache
-def _benches() -> dict[str, Bench]:
-    """What a process of a pool works with, by the job."""
-    return {}
-
-
-def _in_pool(task: tuple[Job, bool, list[Numbered]]) -> list[Tried]:
-    job, is_long, block = task
-    benches = _benches()
-    if repr(job) not in benches:
-        benches[repr(job)] = Bench(job, is_long=is_long)
-    return benches[repr(job)].run(block)
+def _run(bench: Bench, block: list[Numbered]) -> list[Tried]:
+    return bench.run(block)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
-from cep.backtest.asked import Options
 from cep.backtest.metrics import Metrics, metrics
-from cep.backtest.pool import pooled
+from cep.backtest.pool import Helpers
 from cep.backtest.trades import Trade
 from cep.lang.parameters import Value
 from cep.sweep.errors import SweepError
-from cep.sweep.sweep import BLOCK, Advance, Bench, Job, blocks
+from cep.sweep.search import Search
+from cep.sweep.sweep import Advance, Bench
 from cep.sweep.together import Variant, run_together
-from cep.sweep.trials import Trial
 from cep.sweep.tried import Tried, ranked
 
 
@@ -55,12 +54,11 @@ class Walked:
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """What is to be walked: the values to try, and the measure by which the best is chosen."""
+    """What is to be walked: what to try, and the measure by which the best is chosen."""
 
-    job: Job
-    trials: Sequence[Trial]
+    bench: Bench
+    search: Search
     by: str
-    is_long: bool = False
 
 
 def windows(first_msc: int, last_msc: int, train_ms: int, test_ms: int) -> list[Window]:
@@ -81,14 +79,20 @@ def windows(first_msc: int, last_msc: int, train_ms: int, test_ms: int) -> list[
 
 
 def walked(
-    walk: Walk, some: Sequence[Window], jobs: int = 1, advance: Advance = lambda n: None
+    walk: Walk,
+    some: Sequence[Window],
+    helpers: Helpers | None = None,
+    advance: Advance = lambda n: None,
 ) -> Iterator[Walked]:
-    """Each window in its order. `advance` is told of variants that are done."""
-    if jobs == 1 or len(some) == 1:
+    """Each window in its order, in this process if there are no helpers. `advance` is told of
+    variants that are done.
+    """
+    walk.bench.is_long = walk.bench.is_worth_compiling(walk.search.count)
+    if helpers is None:
         yield from (_walked(walk, window, advance) for window in some)
         return
-    for found in pooled(_in_pool, [(walk, window) for window in some], jobs):
-        advance(len(walk.trials))
+    for found in helpers.each(_alone, walk, some):
+        advance(walk.search.count)
         yield found
 
 
@@ -98,8 +102,8 @@ def total(some: Sequence[Walked]) -> Metrics:
     return metrics(trades, sum(one.window.to_msc - one.window.test_msc for one in some))
 
 
-def _in_pool(task: tuple[Walk, Window]) -> Walked:
-    return _walked(*task, lambda n: None)
+def _alone(walk: Walk, window: Window) -> Walked:
+    return _walked(walk, window, lambda n: None)
 
 
 def _walked(walk: Walk, window: Window, advance: Advance) -> Walked:
@@ -115,8 +119,8 @@ def _trained(walk: Walk, window: Window, advance: Advance) -> Tried | None:
     """The best of the training; None where none has a trade."""
     bench = _bench(walk, window.from_msc, window.test_msc)
     found: list[Tried] = []
-    for block in blocks(bench, walk.trials, BLOCK):
-        found += bench.run(block)
+    for block in walk.search.rows(bench):
+        found += block
         advance(len(block))
     traded = [one for one in found if one.measures.get("trades")]
     best = ranked(traded, walk.by)[:1]
@@ -126,7 +130,7 @@ def _trained(walk: Walk, window: Window, advance: Advance) -> Tried | None:
 def _traded(walk: Walk, window: Window, values: Mapping[str, Value]) -> list[Trade]:
     """The trades of the test: rules have seen the training, and nothing of it is traded."""
     bench = _bench(walk, window.from_msc, window.to_msc)
-    variant = Variant.of(bench.variant(dict(values)), is_long=walk.is_long)
+    variant = Variant.of(bench.variant(dict(values)), is_long=bench.is_long)
     run_together([variant], bench.asked.selection, lambda n: None)
     results = variant.results
     results.signals = [one for one in results.signals if one[1]["time_msc"] >= window.test_msc]
@@ -135,9 +139,7 @@ def _traded(walk: Walk, window: Window, values: Mapping[str, Value]) -> list[Tra
 
 
 def _bench(walk: Walk, from_msc: int, to_msc: int) -> Bench:
-    options: Options = {**walk.job.options, "start": from_msc, "end": to_msc}
-    job = replace(walk.job, options=options)
-    bench = Bench(job, is_long=walk.is_long)
+    bench = walk.bench.between(from_msc, to_msc)
     if bench.asked.has_account:
         raise SweepError(
             "rules that see their fills, and accounts with [risk], cannot be walked forward",

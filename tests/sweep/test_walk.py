@@ -56,6 +56,33 @@ def test_each_window_is_a_sweep_and_then_a_run_of_its_best(archive: Path) -> Non
     assert total(found).trades == sum(len(one.trades) for one in found)
 
 
+def test_windows_are_searched_by_optuna_or_draws_as_a_sweep_is(archive: Path) -> None:
+    """docs/backtest.md: "each window is then a search of its own"."""
+    lengths = {"train_ms": 5 * HOUR_MS, "test_ms": 8 * HOUR_MS}
+    for how in ({"optuna": 3}, {"random": 3}):
+        wish = {**how, "seed": 5, "by": "points", "point": POINTS}
+        found = cep.sweep.walkforward(RULES, archive, TRIED, **lengths, **wish)  # type: ignore[arg-type]
+        window = found[0].window
+        trained = cep.sweep.run(
+            RULES, archive, TRIED, start=window.from_msc, end=window.test_msc, **wish  # type: ignore[arg-type]
+        )  # fmt: skip
+        best = trained.best("points", 1)[0]
+        assert (found[0].values, found[0].trained) == (best.values, best.measures["points"])
+
+
+def test_processes_say_the_same_of_windows(archive: Path) -> None:
+    given_ = {"train_ms": 5 * HOUR_MS, "test_ms": 4 * HOUR_MS, "point": POINTS}
+    tried = {**TRIED, "Stop": "5"}
+    found, expected = (
+        cep.sweep.walkforward(RULES, archive, tried, jobs=jobs, **given_)  # type: ignore[arg-type]
+        for jobs in (2, 1)
+    )
+    assert len(found) > 1
+    assert [(one.row(), one.trades) for one in found] == [
+        (one.row(), one.trades) for one in expected
+    ]
+
+
 def test_what_comes_later_changes_no_choice(archive: Path, tmp_path: Path) -> None:
     given_ = {"train_ms": 5 * HOUR_MS, "test_ms": 3 * HOUR_MS, "point": POINTS}
     whole = cep.sweep.walkforward(RULES, archive, TRIED, **given_)  # type: ignore[arg-type]
@@ -105,5 +132,7 @@ def test_the_command_lists_windows_and_what_they_come_to(archive: Path, tmp_path
     assert lines[0].split()[:4] == ["traded", "from", "Width", "Stop"]
     assert lines[-2].startswith("together") and "window" in lines[-1]
     assert len(out.read_text().splitlines()) == len(lines) - 2
+    guided = CliRunner().invoke(main, [*given_[:-2], "--optuna", "1"])
+    assert guided.exit_code == 0 and guided.output.splitlines()[-2].startswith("together")
     wrong = CliRunner().invoke(main, [*given_[:-2], "--train", "soon"])
     assert wrong.exit_code == 2 and "is no time; write it such as 30d" in wrong.output
