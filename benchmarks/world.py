@@ -3,15 +3,20 @@
     python -m benchmarks.world [--seeds 100] [--seed 1] [--processes 2] [--again] [--faults]
 
 One seed is one run, always the same: everything happens in one thread, in simulated time. Each
-world has its own odds for lost connections, programs that begin anew, changed accounts, halts,
-orders, changed and stopped rule files, strangers with valid frames of extreme values, a clock that
-is set and a machine that sleeps; in each of its daemon's lives the disk may fail, be full, or the
-process ends at any write, with the power or without. Threads that write are interrupted before a
-sync and behind it, and all else goes on meanwhile, or ends. At the end everything heals, and then:
+world has its own odds for lost connections, programs that begin anew, changed accounts, kill
+switches (that of all, those of rule files), orders, rule files that are changed, read again,
+stopped and loaded, also the main one and while others warm up, strangers with valid frames of
+extreme values, a clock that is set and a machine that sleeps; in each of its daemon's lives the
+disk may fail, be full, or the process ends at any write, with the power or without. Threads that
+write are interrupted before a sync and behind it, rules that warm up at any group that they read,
+and all else goes on meanwhile, or ends; in some worlds so little is kept for such rules that they
+read on from the spool. At the end everything heals, and then:
 
 * what was called stored is stored, once and in order, and everything else was sent again;
 * no order is executed twice, none that was refused, none at another account than it was meant for;
 * what the journal of orders says is what the broker did, within the limits of the settings;
+* nothing that opens is sent while a kill switch is on, but behind the word of it;
+* rules act on no record that was stored while they were stopped, and are those of their file;
 * the files of rows are, byte for byte, what a new run makes of the spool;
 * nothing was left open, no session failed, no thread, and nobody has waited in vain.
 
@@ -52,7 +57,10 @@ _ROWS = {
     "switch": "logins to another account",
     "rules": "changes of a rule file",
     "turn_rules": "a rule file stopped or loaded",
+    "loaded": "of them loaded again, and warm",
+    "warm-ups": "warm-ups interrupted at a group",
     "halt": "turns of the kill switch",
+    "halt_rules": "turns of that of a rule file",
     "order": "orders of a user",
     "interrupted": "turns of a thread interrupted at a sync",
     "jump": "a clock set",

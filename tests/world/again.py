@@ -28,7 +28,9 @@ def rows_again(
     of_digest = {hashlib.sha256(text.encode()).hexdigest(): text for text in texts}
     changes = [note for line in lived if "note" in (note := msgspec.json.decode(line))]
     made: list[bytes] = []
-    run = Compiled(compiled_rules(first), outputs=_outputs(config, first), machine="always").start()
+    run = Compiled(
+        compiled_rules(first), outputs=_outputs(config, first), jit=False, machine="always"
+    ).start()
     for group in groups:
         while changes and changes[0]["after_ingest"] < group.ingest:
             change = changes.pop(0)

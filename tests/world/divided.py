@@ -1,4 +1,4 @@
-"""A turn of a thread that is interrupted where it waits for the disk, while others go on."""
+"""A turn of a thread that is interrupted, as where it waits for a disk, while others go on."""
 
 from __future__ import annotations
 
@@ -17,9 +17,16 @@ class DividedTurn:
     never interrupts any they need no thread.
     """
 
-    def __init__(self, chance: random.Random, counts: Counter[str]) -> None:
-        self._chance, self._counts = chance, counts
-        self._odds = chance.choice((0.0, 0.3, 0.8))
+    def __init__(
+        self,
+        chance: random.Random,
+        counts: Counter[str],
+        counted_as: str = "interrupted",
+        odds: tuple[float, ...] = (0.0, 0.3, 0.8),
+    ) -> None:
+        """One of these `odds` holds, for each of the places where a turn may be interrupted."""
+        self._chance, self._counts, self._counted_as = chance, counts, counted_as
+        self._odds = chance.choice(odds)
         self._thread: Thread | None = None
         self._may_go_on, self._has_paused = Lock(), Lock()
         self._may_go_on.acquire()
@@ -68,7 +75,7 @@ class DividedTurn:
         """May interrupt the turn here, if it is one that asks."""
         is_it = current_thread() is self._thread and not self._is_hurried
         if is_it and self._chance.random() < self._odds:
-            self._counts["interrupted"] += 1
+            self._counts[self._counted_as] += 1
             self._has_paused.release()
             self._may_go_on.acquire()
 

@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from pytest import MonkeyPatch
 
 from cep.daemon import Daemon
 from cep.live import effects
+from cep.live.acting import Acting
 from cep.live.checkpoints import Checkpoints
+from cep.live.coming import Coming, Kept
 from cep.live.journal import Journal
 from cep.live.journal_files import JournalFiles
 from cep.live.outgoing import Outgoing
 from cep.live.pipeline import Caused
+from cep.live.rules_file import RulesFile
 from cep.live.rules_on_engine import RulesOnEngine
 from mt5bridge.orders import Desk, Limits, OrderJournal
 from mt5bridge.orders.book import Fate
@@ -232,6 +236,43 @@ def _rows_behind(patch: MonkeyPatch) -> None:
     patch.setattr(Checkpoints, "save", lambda found, last, _sync: save(found, last, lambda: None))
 
 
+@_fault("rules that are loaded act on what was stored while they were stopped")
+def _acts_on_old(patch: MonkeyPatch) -> None:
+    patch.setattr(Acting, "begin", _nothing)
+
+
+@_fault("rules that were behind what is kept for them leave out what is not")
+def _left_out(patch: MonkeyPatch) -> None:
+    patch.setattr(Coming, "is_near", True)
+
+
+@_fault("what comes while rules warm up is not kept for them")
+def _not_kept(patch: MonkeyPatch) -> None:
+    patch.setattr(Kept, "show", _nothing)
+
+
+@_fault("rules that have warmed up run over what they have seen again")
+def _seen_twice(patch: MonkeyPatch) -> None:
+    finish = Coming.finish
+
+    def finished(coming: Coming, on_failure: Any) -> Any:
+        assert coming.rules is not None
+        coming.rules.pipeline.newest = min(coming.rules.pipeline.newest, coming._before - 1)
+        return finish(coming, on_failure)
+
+    patch.setattr(Coming, "finish", finished)
+
+
+@_fault("a rule file that is changed while its rules warm up counts as read")
+def _change_missed(patch: MonkeyPatch) -> None:
+    made = RulesFile.__init__
+
+    def begun(one: RulesFile, path: Path, _text: str, *arguments: Any) -> None:
+        made(one, path, path.read_text(encoding="utf-8"), *arguments)
+
+    patch.setattr(RulesFile, "__init__", begun)
+
+
 # -- orders --------------------------------------------------------------------------------------
 
 
@@ -275,6 +316,11 @@ def _guard_forgets(patch: MonkeyPatch) -> None:
 @_fault("lots of an order are not looked at")
 def _no_lots_limit(patch: MonkeyPatch) -> None:
     patch.setattr(Guard, "refusal", _nothing)
+
+
+@_fault("the kill switch of a rule file stops nothing")
+def _own_halt(patch: MonkeyPatch) -> None:
+    patch.setattr(Guards, "turn_rules", _nothing)
 
 
 @_fault("the kill switch is forgotten at a start")

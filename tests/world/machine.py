@@ -9,24 +9,29 @@ from __future__ import annotations
 
 import random
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from cep import daemon
-from cep.live import complex_events, rules
+from cep.live import coming, complex_events, rules
 from cep.live.journal import Journal
+from cep.live.rules import LiveRules
 from mt5bridge import clock, proof
 from mt5bridge.orders import OrderJournal, Syncer, inbox
-from mt5bridge.spool import CommitThread, identity
+from mt5bridge.spool import CommitThread, Group, identity
 from mt5bridge.worker import Worker
+from tests.durability.recording import Killed
 from tests.world.compiled import compiled_rules
 from tests.world.divided import DividedTurn
 
+KEPT_RECORDS = 65_536, 65_536, 12, 3
+"""So many are kept for rules that warm up."""
 EPOCH_MSC = 1_700_000_000_000
 """Of the world's first moment, a Tuesday evening in November 2023, UTC."""
 
@@ -56,10 +61,14 @@ class Threads:
     """The daemon's threads. Each makes a turn when the world says so; none runs by itself.
 
     Those of the disks may be interrupted in it, where they sync: then others make turns, but of
-    these threads none that could wait for what the interrupted one holds.
+    these threads none that could wait for what the interrupted one holds. Rules that warm up may
+    be interrupted before each group that they read.
     """
 
     turn: DividedTurn
+    warming: DividedTurn
+    is_dead: Callable[[], bool]
+    """Whether the process has ended."""
     jobs: list[Worker] = field(default_factory=list)
     commits: CommitThread | None = None
     syncer: Syncer | None = None
@@ -68,7 +77,7 @@ class Threads:
 
     def begin(self) -> None:
         """Another process."""
-        self.turn.finish()
+        self.finish()
         self.jobs.clear()
         self.failures.clear()
         self.commits = self.syncer = None
@@ -103,12 +112,30 @@ class Threads:
             syncer.turns += 1
 
     def work(self) -> None:
-        """All of a thread that ends by itself."""
+        """A thread that ends by itself, to the next interruption or to its end."""
         self.turn.finish()
-        for worker in self._ending():
-            self.jobs.remove(worker)
-            worker._run()
+        if self.warming.is_under_way:
+            self.warming.go_on()
             return
+        if ending := self._ending():
+            self.warming.begin(partial(self._whole, ending[0]))
+
+    def _whole(self, worker: Worker) -> None:
+        try:
+            worker._run()
+        finally:
+            self.jobs.remove(worker)
+
+    def group(self) -> None:
+        """Rules that warm up are about to read a group."""
+        if self.is_dead():
+            raise Killed
+        self.warming.pause()
+
+    def finish(self) -> None:
+        """What was interrupted ends."""
+        self.warming.finish()
+        self.turn.finish()
 
     @property
     def has_work(self) -> bool:
@@ -122,12 +149,20 @@ class Threads:
         """What `Worker.join` does here: its last turn, for it was told to end."""
         self.turn.finish()
         if worker in self.jobs:
-            self.jobs.remove(worker)
-            if worker._thread.name in _ENDLESS:
-                return
-        if worker.failure is None:
+            self._end(worker)
+        elif worker.failure is None:
             worker._run()
             self._note(worker)
+
+    def _end(self, worker: Worker) -> None:
+        """What one of the jobs has left to do."""
+        if worker._thread.name in _ENDLESS:
+            self.jobs.remove(worker)
+            return
+        self.warming.finish()
+        if worker in self.jobs:
+            self._whole(worker)
+        self._note(worker)
 
     def _turn(self, worker: Worker, act: Callable[[], object]) -> None:
         """A thread that has failed makes no more turns."""
@@ -158,6 +193,17 @@ def _locked(act: Callable[..., Any], turn: DividedTurn) -> Callable[..., Any]:
     return call
 
 
+def _reads_groups(threads: Threads) -> Callable[[LiveRules, Iterable[Group]], Iterator[Group]]:
+    going = LiveRules.going
+
+    def interrupted(rules: LiveRules, groups: Iterable[Group]) -> Iterator[Group]:
+        for group in going(rules, groups):
+            threads.group()
+            yield group
+
+    return interrupted
+
+
 class _Secrets:
     """The module `secrets`, from a seed."""
 
@@ -184,6 +230,8 @@ def installed(clocks: Clocks, threads: Threads, chance: random.Random) -> Iterat
         patch.setattr(daemon, "be_quick", lambda: None)
         patch.setattr(daemon, "gc", SimpleNamespace(freeze=lambda: None))
         patch.setattr(rules, "compile_rules", compiled_rules)
+        patch.setattr(LiveRules, "going", _reads_groups(threads))
+        patch.setattr(coming, "Kept", partial(coming.Kept, chance.choice(KEPT_RECORDS)))
         patch.setattr(Worker, "start", lambda worker: threads.start(worker))
         patch.setattr(Worker, "join", lambda worker, _timeout_s=None: threads.join(worker))
         patch.setattr(Worker, "is_alive", property(lambda worker: worker in threads.jobs))

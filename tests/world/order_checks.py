@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from cep.live.config import MAIN
 from cep.live.signals import signal_id
 from mt5bridge.orders.book import Book, Entry
 from mt5bridge.orders.journal import read_journal
-from mt5bridge.orders.records import Dealt, Halted, Record, Sent
+from mt5bridge.orders.records import Dealt, Halted, Record, RulesHalted, Sent
 from mt5bridge.orders.request import opens, order_id
 from mt5bridge.records import Records
 from mt5bridge.spool import Group
 from mt5bridge.spool.recovery import examine
 from mt5bridge.wire import Signal, SignalStatus
-from tests.world.settings import LOTS_PER_DAY, LOTS_PER_ORDER, OTHER
+from tests.world.settings import LOTS_PER_DAY, LOTS_PER_ORDER, MAGIC, OTHER, OTHER_MAGIC
 from tests.world.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -75,16 +76,28 @@ def _switched(world: World, records: list[Record]) -> Iterator[str]:
     """
     asked = Book(records)
     is_halted = is_damaged = False
+    halted: dict[str, bool] = {}
     for record in records:
-        if isinstance(record, Halted):
+        if isinstance(record, RulesHalted):
+            halted[record.name] = record.halted
+        elif isinstance(record, Halted):
             is_halted = record.halted
             is_damaged |= record.reason.startswith("damaged order journal")
-        elif isinstance(record, Sent) and is_halted and not record.is_question:
+        elif isinstance(record, Sent) and not record.is_question:
             entry = asked.get(record.id)
-            if entry is not None and opens(entry.request):
+            if entry is None or not opens(entry.request):
+                continue
+            if is_halted or halted.get(_file_of(entry.request.magic)):
                 yield f"{entry.request.name} {record.id:016x} was sent while halted"
     if world.halts and is_halted != world.halts[-1] and not is_damaged:
         yield f"the kill switch was turned to {world.halts[-1]}, and is {is_halted}"
+    for name, wanted in world.rule_halts.items():
+        if halted.get(name) != wanted and not is_damaged:
+            yield f"the kill switch of {name} was turned to {wanted}, and is {halted.get(name)}"
+
+
+def _file_of(magic: int) -> str:
+    return {MAGIC: MAIN, OTHER_MAGIC: OTHER}.get(magic, "")
 
 
 def _entry(world: World, entry: Entry) -> Iterator[str]:

@@ -42,6 +42,7 @@ HABITS = {
     "switch": 0.008,  # it logs in to its other account
     "confirm": 0.03,  # somebody confirms the account that waits
     "halt": 0.008,  # the kill switch is turned
+    "halt_rules": 0.008,  # the kill switch of a rule file is turned
     "order": 0.03,  # somebody sends an order
     "rules": 0.008,  # a rule file changes
     "turn_rules": 0.008,  # a rule file is stopped or loaded

@@ -13,6 +13,7 @@ QUICK = (
     "ids of signals come from the place in the spool, which a crash gives to others",
     "lots of an order are not looked at",
     "signals go to every terminal that trades",
+    "what comes while rules warm up is not kept for them",
 )
 """Found by the first worlds."""
 

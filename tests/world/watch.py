@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mt5bridge.wire import Ack, Frame, Heartbeat, Order, Signal, Welcome, decode
+from mt5bridge.orders.request import opens
+from mt5bridge.wire import Ack, Frame, Halt, Heartbeat, Order, Signal, Welcome, decode
 from tests.world.network import Connection
 from tests.world.record import Record
 from tests.world.terminal import Terminal
@@ -14,9 +15,12 @@ class Watch:
     """What the daemon has said in all of its lives. Streams are known by symbol; "" are deals."""
 
     def __init__(
-        self, record: Record, terminal_of: Callable[[Connection], Terminal | None]
+        self,
+        record: Record,
+        terminal_of: Callable[[Connection], Terminal | None],
+        is_halted: Callable[[Signal | Order], bool],
     ) -> None:
-        self._record = record
+        self._record, self._is_halted = record, is_halted
         self._terminal_of = terminal_of
         self.stored: dict[tuple[str, str], int] = {}
         """The last number of each terminal's streams that it has called stored."""
@@ -27,6 +31,8 @@ class Watch:
         self.confirmed: set[tuple[str, str]] = set()
         """Terminals and accounts that somebody has confirmed."""
         self._trades_on: dict[str, str] = {}
+        self._told: dict[bytes, bool] = {}
+        """Whether a connection was told that all is halted: then its terminal executes nothing."""
 
     def greeted(self, terminal: Terminal) -> None:
         """A terminal has connected."""
@@ -61,6 +67,8 @@ class Watch:
             case Heartbeat():
                 for mark in frame.marks:
                     self._promise(terminal, terminal.names.get(mark.stream, ""), mark.passed)
+            case Halt():
+                self._told[line.route] = bool(frame.halted)
             case Signal() | Order():
                 self._request(terminal, line, frame)
 
@@ -72,6 +80,8 @@ class Watch:
         what, owner = f"{frame.name} {frame.id:016x}", self.owners[line.route]
         if frame.symbol and frame.symbol not in terminal.traded:
             self._record.problem(f"{terminal.identity} is sent {what} of {frame.symbol}")
+        if opens(frame) and not self._told.get(line.route) and self._is_halted(frame):
+            self._record.problem(f"{terminal.identity} is sent {what} while it is halted")
         known = self._trades_on.setdefault(terminal.identity, owner)
         if known != owner and (terminal.identity, owner) not in self.confirmed:
             self._record.problem(f"{terminal.identity} is sent {what} on {owner}, unconfirmed")

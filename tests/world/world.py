@@ -18,12 +18,20 @@ import numpy as np
 from loguru import logger
 
 from cep.daemon import Daemon, DaemonFailedError
-from cep.engine.machine import library
-from cep.live.config import Config, read_config
-from mt5bridge.orders import ConfirmAccount, OrderRequest, SendOrder, TurnHalt, TurnRules
+from cep.live.config import MAIN, Config, read_config
+from cep.live.rules import LiveRules, bound_text
+from mt5bridge.orders import (
+    ConfirmAccount,
+    HaltRules,
+    OrderRequest,
+    SendOrder,
+    TurnHalt,
+    TurnRules,
+)
 from mt5bridge.orders.inbox import Command
 from mt5bridge.orders.request import OrderAction
 from mt5bridge.records import Records
+from mt5bridge.server import Request
 from mt5bridge.simulator import Walk, random_walk
 from tests.credentials import CREDENTIAL
 from tests.durability.recording import Killed
@@ -35,6 +43,7 @@ from tests.world.network import ROOM, Connection, Lines, Wire
 from tests.world.plan import Life, plan_of
 from tests.world.record import Record
 from tests.world.settings import OTHER, WRONG, write_rules, write_world
+from tests.world.stopped import Stopped
 from tests.world.strangers import Strangers
 from tests.world.terminal import Terminal
 from tests.world.watch import Watch
@@ -55,7 +64,10 @@ class World:
         self.plan = plan_of(self.chance)
         self.record, self.clocks = Record(), Clocks()
         self.turn = DividedTurn(random.Random(seed ^ 0x5EED), self.record.counts)
-        self.threads = Threads(self.turn)
+        warming = DividedTurn(
+            random.Random(seed ^ 0xC0DE), self.record.counts, "warm-ups", (0.0, 0.0, 0.1, 0.4)
+        )
+        self.threads = Threads(self.turn, warming, lambda: self.disk.is_dead)
         self.settings = write_world(folder, self.chance)
         self.texts = {path: {path.read_text()} for path in folder.glob("*.cep")}
         self.disk = WorldDisk(folder, record=self.record, chance=self.chance)
@@ -70,7 +82,8 @@ class World:
             self._terminal("publisher/trader", "", "A"),
         ]
         self.strangers = Strangers(self.lines, self.chance, self.record)
-        self.watch = Watch(self.record, self._of)
+        self.watch = Watch(self.record, self._of, self._is_halted)
+        self.stopped = Stopped(self.record)
         self.daemon: Daemon | None = None
         self.stop = Event()
         self.is_healing = False
@@ -84,6 +97,8 @@ class World:
         """The client's ids of the orders that were handed over."""
         self.halts: list[bool] = []
         """What the kill switch was turned to."""
+        self.rule_halts: dict[str, bool] = {}
+        """The same of those of rule files, the last turn of each."""
         self.days: set[int] = set()
         """The days that the daemon's clock has shown."""
 
@@ -106,9 +121,10 @@ class World:
 
     def run(self) -> Record:
         """All lives, the last of which heals everything; then look at what there is."""
-        library.CODE.make()
         with (
             closing(self.turn),
+            closing(self.threads.warming),
+            self.stopped.watching(),
             mounted(self.disk),
             installed(self.clocks, self.threads, self.chance),
         ):
@@ -151,14 +167,14 @@ class World:
             logger.opt(exception=problem).error("the daemon raises")
             self.record.problem(f"it raised {type(problem).__name__}: {problem}")
         if self.disk.is_dead:
-            self.turn.finish()
+            self.threads.finish()
         for failure in self.threads.failures:
             if not isinstance(failure, Killed) and not self._has_trouble():
                 self.record.problem(f"a thread raised {type(failure).__name__}: {failure}")
         if self.daemon is not None:
             self._look_at(self.daemon)
         self.disk.die()
-        self.turn.finish()
+        self.threads.finish()
         self.lines.end()
         self.daemon = None
 
@@ -179,6 +195,11 @@ class World:
         self.record.counts.update(counters)
         for text in self.disk.broken_promises():
             self.record.problem(text)
+
+    def _is_halted(self, request: Request) -> bool:
+        """Whether a kill switch is on that stops it."""
+        assert self.daemon is not None
+        return self.daemon.outgoing.desk.guard.halt_of(request) is not None
 
     def _between(self, life: Life) -> None:
         """The daemon is away."""
@@ -257,6 +278,8 @@ class World:
         for line in self.lines.open.values():
             line.room = ROOM
         self._confirm()
+        if self.threads.warming.is_under_way and self.chance.random() < 0.1:
+            self.chance.choice((self._rules, self._reload))()
         if self._turns_left % _VISITS_EVERY == 0:
             self._visit()
         if self._turns_left <= 0:
@@ -289,6 +312,7 @@ class World:
             found.append("a command waits")
         if self.threads.has_work:
             found.append("a thread has work")
+        found += [f"{one.name} is an older one" for one in self.daemon.files if _is_older(one)]
         return found
 
     def _trouble_turn(self) -> None:
@@ -334,6 +358,11 @@ class World:
         self.halts.append(self.chance.random() < 0.4)
         self._command(TurnHalt(self.halts[-1], "as it pleases"))
 
+    def _halt_rules(self) -> None:
+        name = self.chance.choice((MAIN, OTHER))
+        self.rule_halts[name] = self.chance.random() < 0.5
+        self._command(HaltRules(name, self.rule_halts[name], "as it pleases"))
+
     def _order(self) -> None:
         kind: OrderAction = self.chance.choice(("market", "close"))
         order = OrderRequest(
@@ -354,7 +383,11 @@ class World:
         self.texts[self.folder / name].add((self.folder / name).read_text())
 
     def _turn_rules(self) -> None:
-        self._command(TurnRules(OTHER, self.chance.choice(("stop", "load"))))
+        assert self.daemon is not None
+        name = OTHER if self.chance.random() < 0.7 else MAIN
+        runs = any(one.runs for one in self.daemon.files.status() if one.name == name)
+        likely = self.chance.random() < 0.85
+        self._command(TurnRules(name, "stop" if runs == likely else "load"))
 
     def _reload(self) -> None:
         assert self.daemon is not None
@@ -380,3 +413,11 @@ class World:
         inbox.mkdir(mode=0o700, exist_ok=True)
         path = inbox / f"{self.clocks.utc_msc:015d}-{self._commands:08x}.json"
         path.write_bytes(msgspec.json.encode(command))
+
+
+def _is_older(rules: LiveRules) -> bool:
+    """Whether others run than those of the file, whatever it went through meanwhile."""
+    text = rules.config.rules.file.read_text(encoding="utf-8")
+    if rules.pipeline.is_stopped or text.endswith(WRONG):
+        return False
+    return rules.text != bound_text(rules.config, text)
