@@ -29,8 +29,10 @@ class Course:
         self._held = np.zeros(0, HELD)
         self._minutes: list[Table] = [np.zeros(0, MINUTE)]
         self._extremes = Extremes()
-        self._waiting: list[tuple[Ticks, Table, float]] = []
+        self._waiting: list[tuple[Ticks, float]] = []
         self._waiting_ticks = 0
+        self._deals: list[Table] = []
+        """Those of these ticks; joining many empty tables takes long."""
         self._open_swap = 0.0
         self._numbers: list[Ints] = [np.zeros(0, np.int64)]
         self._opened_at: dict[int, int] = {}
@@ -58,7 +60,9 @@ class Course:
             return
         charged = open_swap - self._open_swap + (float(deals["swap"].sum()) if len(deals) else 0.0)
         self._open_swap = open_swap
-        self._waiting.append((ticks, deals, round(charged, MONEY_DIGITS)))
+        self._waiting.append((ticks, round(charged, MONEY_DIGITS)))
+        if len(deals) or not self._deals:
+            self._deals.append(deals)
         self._waiting_ticks += len(ticks)
         if self._waiting_ticks >= BATCH_TICKS:
             self._work()
@@ -113,10 +117,10 @@ class Course:
         """Look at what has come."""
         if not self._waiting:
             return
-        ticks = Ticks.joined([ticks for ticks, _, _ in self._waiting])
-        deals = np.concatenate([deals for _, deals, _ in self._waiting])
-        charged = np.array([charged for _, _, charged in self._waiting])
-        ends = np.cumsum([len(ticks) for ticks, _, _ in self._waiting]) - 1
+        ticks = Ticks.joined([ticks for ticks, _ in self._waiting])
+        deals = np.concatenate(self._deals)
+        charged = np.array([charged for _, charged in self._waiting])
+        ends = np.cumsum([len(ticks) for ticks, _ in self._waiting]) - 1
         is_charged = charged != 0.0
         at, course = _ticks_of(deals, ticks), self._course[0]
         self._numbers.append(course["ticks"] + at)
@@ -128,6 +132,7 @@ class Course:
         self._minutes.append(state.minutes[: course["minutes"]].copy())
         self._extremes.take(state.stretches[: course["stretches"]].copy())
         self._waiting.clear()
+        self._deals.clear()
         self._waiting_ticks = 0
 
     def _room(self, ticks: Ticks, deals: Table) -> Walk:

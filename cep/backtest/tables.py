@@ -22,7 +22,7 @@ from cep.plan.nodes import Plan, Stream
 
 COMMON = ("ingest", "time_msc")
 GROUP_ROWS = 1 << 16
-"""A row group has so many rows, or one call's more."""
+"""A row group has so many rows, the last one fewer: a file is that of its rows, to the byte."""
 _LIST = pa.list_(pa.int64())
 
 
@@ -141,17 +141,18 @@ class Tables:
         for name, table in by_stream(rows, self._schemas):
             self._waiting[name].append(table)
             self._rows[name] += table.num_rows
-            if self._rows[name] >= GROUP_ROWS:
+            while self._rows[name] >= GROUP_ROWS:
                 self._write(name)
 
     def _write(self, name: str) -> None:
-        """Write what waits of a stream as one row group."""
-        if not self._rows.pop(name, 0):
+        """Write the first that wait of a stream as one row group, whatever pieces they came in."""
+        if not self._rows[name]:
             return
-        table = pa.concat_tables(self._waiting[name])
-        self._waiting[name].clear()
+        table = pa.concat_tables(self._waiting[name]).combine_chunks()
+        rest = table.slice(GROUP_ROWS)
+        self._waiting[name], self._rows[name] = [rest], rest.num_rows
         with named(file_of(self.directory, name)):
-            self._writers[name].write_table(table)
+            self._writers[name].write_table(table.slice(0, GROUP_ROWS))
 
 
 def write_table(path: Path, table: pa.Table) -> None:

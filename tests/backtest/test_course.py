@@ -209,6 +209,28 @@ def test_neither_batches_nor_the_compiler_change_a_digit(
         assert gone_through(one, edges, batch, walker) == whole
 
 
+@given(
+    st.integers(0, 2**31), st.booleans(), st.booleans(), st.sampled_from(ROUTES),
+)  # fmt: skip
+def test_quiet_ticks_make_no_deal_and_answer_no_order(
+    seed: int, hedging: bool, stop_out: bool, routes: Mapping[str, Route]
+) -> None:
+    """However many there are, and the tick behind them may."""
+    one = drawn(seed, hedging=hedging, digits=2, stop_out=stop_out)._replace(routes=routes)
+    account, at, loud = account_of(one), 0, Counter[bool]()
+    while at < len(one.ticks):
+        rest, before = one.ticks.part(slice(at, None)), account.retcodes.tolist()
+        count = account.quiet(rest)
+        if count:
+            assert not len(account.push(rest.part(slice(count))))
+            assert account.retcodes.tolist() == before
+        if count < len(rest):
+            deals = account.push(rest.part(slice(count, count + 1)))
+            loud[bool(len(deals) or account.retcodes.tolist() != before)] += 1
+        at += count + 1
+    assert loud[True] >= (len(account.deals) > 0)
+
+
 def test_the_sessions_hold_every_hard_case() -> None:
     found: Counter[str] = Counter()
     for seed in range(150):

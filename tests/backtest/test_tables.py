@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cep.backtest.records import ingest_of
-from cep.backtest.tables import by_stream, schemas
+from cep.backtest.tables import Tables, by_stream, schemas
 from cep.engine.native import Compiled
 from cep.engine.rows import Rows
 from cep.plan import compile_rules
@@ -61,3 +64,29 @@ def test_columns_are_those_of_the_dictionaries(values: list[tuple[Any, ...]]) ->
     for name, table in found.items():
         table.validate(full=True)
         assert table == expected[name], name
+
+
+@settings(max_examples=examples(20), deadline=None)
+@given(ROWS, st.integers(1, 4), st.integers(1, 6))
+def test_a_file_is_that_of_its_rows_whatever_pieces_they_came_in(
+    tmp_path_factory: pytest.TempPathFactory,
+    values: list[tuple[Any, ...]],
+    size: int,
+    group: int,
+) -> None:
+    names = PLAN.stream("S").schema.names
+    found = []
+    for step in (size, max(1, len(values))):
+        folder = tmp_path_factory.mktemp("tables")
+        run = Compiled(PLAN, jit=False, outputs=list(WANTED)).begun(mode="sorted")
+        with pytest.MonkeyPatch.context() as patch, Tables(folder, PLAN, list(WANTED)) as tables:
+            patch.setattr("cep.backtest.tables.GROUP_ROWS", group)
+            for first in range(0, len(values), step):
+                piece = values[first : first + step]
+                columns = {name: [row[at] for row in piece] for at, name in enumerate(names)}
+                tables.take(run.push("S", columns, list(range(first, first + len(piece)))))
+        found.append({path.name: path.read_bytes() for path in folder.iterdir()})
+    assert found[0] == found[1]
+    out = pq.ParquetFile(io.BytesIO(found[0]["Out.parquet"])).metadata
+    rows = [out.row_group(number).num_rows for number in range(out.num_row_groups)]
+    assert sum(rows) == len(values) and all(count == group for count in rows[:-1])
