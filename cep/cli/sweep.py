@@ -104,8 +104,9 @@ def _swept(bench: Bench, search: Search, helpers: Helpers | None) -> Found:
     wanted = count = search.count
     with progress("sweep", bench.asked.selection.rows * count, unit="tick-variants") as bar:
         try:
-            for block in search.rows(bench, helpers, bar.advance):
-                rows += block
+            with ended_by_signals():
+                for block in search.rows(bench, helpers, bar.advance):
+                    rows += block
             wanted = len(rows)  # a search may have found no more
         except (KeyboardInterrupt, SystemExit):
             note(f"ended early: {len(rows):,} of {count:,} variants are done")

@@ -77,7 +77,8 @@ def _walked(walk: Walk, some: Sequence[Window], helpers: Helpers | None) -> list
     found: list[Walked] = []
     with progress("walk forward", walk.search.count * len(some), unit="variants") as bar:
         try:
-            found.extend(walked(walk, some, helpers, bar.advance))
+            with ended_by_signals():
+                found.extend(walked(walk, some, helpers, bar.advance))
         except (KeyboardInterrupt, SystemExit):
             note(f"ended early: {len(found):,} of {len(some):,} windows are done")
     return found
