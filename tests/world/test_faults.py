@@ -14,6 +14,7 @@ QUICK = (
     "lots of an order are not looked at",
     "signals go to every terminal that trades",
     "what comes while rules warm up is not kept for them",
+    "rules that were behind what is kept for them leave out what is not",
 )
 """Found by the first worlds."""
 
