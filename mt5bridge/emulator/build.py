@@ -18,7 +18,8 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 
-from mt5bridge.emulator.translate import translate
+from mt5bridge.emulator.complaints import told
+from mt5bridge.emulator.translate import Translation, translate
 from mt5bridge.file_lock import lock
 from mt5bridge.terminal.sources import sources_folder
 
@@ -111,39 +112,43 @@ def _build(
     options: Sequence[str],
 ) -> None:
     header = _tree_key(SHIM / "mql5.hpp")
-    jobs: list[tuple[Path, str, tuple[str, ...]]] = []
+    jobs: list[tuple[Path, str, tuple[str, ...], Translation | None]] = []
     for name, files in parts.items():
         text = "".join(f'#include "{file.relative_to(SHIM).as_posix()}"\n' for file in files)
         key = _digest(_compiler_key(), *options, _part_key(files))
-        jobs.append((_written(name, key, text), key, tuple(options)))
+        jobs.append((_written(name, key, text), key, tuple(options), None))
     for program in programs:
-        cpp = translate(program, include).cpp
+        translation = translate(program, include)
+        cpp = translation.cpp
         command = (*options, *_PROGRAM)
         key = _digest(_compiler_key(), *command, header, cpp)
-        jobs.append((_written(program.stem, key, cpp), key, command))
+        jobs.append((_written(program.stem, key, cpp), key, command, translation))
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
         objects = list(pool.map(lambda job: _object(*job), jobs))
     _run([*options, *map(str, objects)], executable)
 
 
-def _object(source: Path, key: str, options: Sequence[str]) -> Path:
+def _object(source: Path, key: str, options: Sequence[str], of: Translation | None) -> Path:
+    """Its object file; what is wrong with a program is told of its author's files."""
     target = cache_folder() / f"{source.stem.removesuffix(f'-{key}')}-{key}.o"
     with _locked(target.with_suffix(".lock")):
         if not target.exists():
-            _run([*options, "-c", str(source)], target)
+            _run([*options, "-c", str(source)], target, of)
     return target
 
 
-def _run(arguments: Sequence[str], target: Path) -> None:
+def _run(arguments: Sequence[str], target: Path, of: Translation | None = None) -> None:
     """Run the compiler; its result appears under `target` whole or not at all."""
     with tempfile.TemporaryDirectory(dir=target.parent) as folder:
         made = Path(folder) / "made"
         done = subprocess.run(
             [compiler(), *arguments, "-o", str(made)],
             capture_output=True, text=True, cwd=sources_folder(), check=False,
+            env={**os.environ, "LC_ALL": "C"},
         )  # fmt: skip
         if done.returncode:
-            raise BuildError(done.stderr.strip() or f"the compiler ended with {done.returncode}")
+            text = told(done.stderr, of) if of else done.stderr.strip()
+            raise BuildError(text or f"the compiler ended with {done.returncode}")
         made.replace(target)
 
 

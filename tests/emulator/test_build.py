@@ -32,28 +32,15 @@ def test_without_a_compiler_the_error_says_how_to_get_one(
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ("Print(unknown);", r"Small.mq5:3:\d+: error: 'unknown' was not declared"),
-        ("int unused = 1;", r"Small.mq5:3:\d+: error: unused variable 'unused'"),
-        ("int a = GetTickCount64();", r"Small.mq5:3:\d+: error: conversion from .* may change"),
-        (
-            "MqlTradeRequest r; MqlTradeResult s; OrderSend(r, s);",
-            r"Small.mq5:3:.*what OrderSend re",
-        ),
-        ("int a[3]; ArrayResize(a, 2);", r"Small.mq5:3:\d+: error: .*declare it as name"),
-        ('Take("a");', r"Small.mq5:3:\d+: error: .*a reference parameter takes a variable"),
-        ("Size = 2;", r"Small.mq5:3:\d+: error: assignment of read-only"),
-        ("Size++;", r"Small.mq5:3:\d+: error: increment of read-only"),
-        (
-            "int a = 1;\n   if(a > 0) { int a = 2; Print(a); }",
-            r"Small.mq5:4:\d+: error: .* shadows",
-        ),
-        ("int a = 1;\n   if(a = 2)\n      a = 3;", r"Small.mq5:4:\d+: error: suggest parentheses"),
+        ("int a = 1;\n   Print(unknown);", r"Small.mq5\(4,10\): 'unknown' - undeclared identifier"),
+        ("int a[3]; ArrayResize(a, 2);", r"Small.mq5\(3,\d+\): .*declare it as name"),
+        ('Take("a");', r"Small.mq5\(3,\d+\): .*a reference parameter takes a variable"),
+        ("Size++;", r"Small.mq5\(3,\d+\): 'Size' - constant cannot be modified"),
     ],
 )
-def test_errors_and_warnings_name_the_mql5_line(
+def test_errors_name_the_mql5_line(
     body: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("LC_ALL", "C")
     monkeypatch.setattr(building, "shim_parts", dict)
     with pytest.raises(BuildError, match=message):
         build([script(tmp_path, body)])
@@ -66,7 +53,7 @@ def test_what_is_in_the_cache_is_not_made_again(
     monkeypatch.setenv("MT5CEP_CACHE", str(tmp_path / "cache"))
     runs: list[Path] = []
 
-    def run(arguments: object, target: Path) -> None:
+    def run(arguments: object, target: Path, of: object = None) -> None:
         runs.append(target)
         target.write_text("made")
 

@@ -22,7 +22,7 @@ API = (
       "arrays calendar crypt errors files globals maths print strings".split()),
 )  # fmt: skip
 # Not in the table: what takes or gives any pointer, and what is there to be refused.
-OTHERS = {"GetPointer", "CheckPointer", "EnumToString"}
+OTHERS = {"GetPointer", "CheckPointer", "EnumToString", "ArraySetAsSeries", "ArrayPrint"}
 _PROTOTYPE = re.compile(r"(\w+) (\w+)\((.*)\)")
 _PARAMETER = re.compile(r"(const )?(\w+) (&?)\w+(\[\])?(?: = (.+))?")
 _DECLARED = re.compile(

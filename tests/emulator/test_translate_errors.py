@@ -86,7 +86,7 @@ def test_the_error_names_the_place(
 def test_the_message_shows_the_line_a_caret_and_a_remedy(tmp_path: Path) -> None:
     error = refusal(tmp_path, "void OnStart()\n  {\n   x->y = 1;\n  }\n")
     assert str(error).splitlines() == [
-        "Program.mq5:3:5: MQL5 has no ->",
+        "Program.mq5(3,5): MQL5 has no ->",
         "     x->y = 1;",
         "      ^",
         "  write a dot",

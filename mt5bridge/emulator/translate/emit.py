@@ -7,16 +7,19 @@ from collections.abc import Iterable
 from mt5bridge.emulator.translate.errors import SourceFile
 from mt5bridge.emulator.translate.tokens import Token, TokenKind
 
+# By file and line of the sources: columns of the C++, and those of the MQL5 they stand for.
+Columns = dict[tuple[str, int], list[tuple[int, int]]]
 _NEAR = 6  # so many empty lines cost less than a #line
 
 
 class Writer:
-    """Collects C++ so that the compiler's messages name the MQL5 line and nearly its column."""
+    """Collects C++ so that the compiler's messages name the MQL5 line, and keeps the columns."""
 
     def __init__(self) -> None:
         self._parts: list[str] = []
         self._file: SourceFile | None = None
         self._line = self._column = 0
+        self.columns: Columns = {}
 
     def raw(self, text: str) -> None:
         """Lines that are in no MQL5 file."""
@@ -28,6 +31,8 @@ class Writer:
         for token in tokens:
             self._move_to(token)
             text = f"{token.before}{token.text}{token.after}"
+            known = self.columns.setdefault((token.file.name, token.line), [])
+            known.append((self._column, token.column))
             self._parts.append(text)
             self._column += len(text)
             if token.kind is TokenKind.DIRECTIVE:

@@ -28,7 +28,7 @@ class TranslationError(Exception):
         self.problem, self.remedy = problem, remedy
         shown = file.line(line).replace("\t", " ")
         super().__init__(
-            f"{file.name}:{line}:{column}: {problem}\n"
+            f"{file.name}({line},{column}): {problem}\n"
             f"  {shown}\n  {' ' * (column - 1)}^\n"
             f"  {remedy}"
         )

@@ -93,7 +93,12 @@ class Preprocessor:
         folder = self._include if rest.startswith("<") else token.file.path.parent
         path = (folder / relative).resolve()
         if not path.is_file():
-            raise token.error(f"there is no {relative} in {folder.name}", "check name and folder")
+            remedy = "check name and folder"
+            if rest.startswith("<"):
+                remedy = (
+                    'write #include "File.mqh" for one beside yours; there is no standard library'
+                )
+            raise token.error(f"there is no {relative} in {folder.name}", remedy)
         if any(file.path == path for file in self.files):
             return []  # everything is included once; its guard would hide it now
         return self.read(path)

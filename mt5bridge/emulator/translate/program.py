@@ -11,7 +11,7 @@ from pathlib import Path
 from mt5bridge.emulator.translate.arithmetic import rewrite_divisions
 from mt5bridge.emulator.translate.arrays import rewrite_arrays
 from mt5bridge.emulator.translate.classes import check_statics, enum_names, rewrite_types
-from mt5bridge.emulator.translate.emit import Writer
+from mt5bridge.emulator.translate.emit import Columns, Writer
 from mt5bridge.emulator.translate.errors import SourceFile
 from mt5bridge.emulator.translate.function_types import rewrite_function_types
 from mt5bridge.emulator.translate.handlers import HANDLERS, Handler
@@ -31,6 +31,7 @@ from mt5bridge.emulator.translate.scan import PLAIN_TYPES, is_operator
 from mt5bridge.emulator.translate.statics import keep_statics
 from mt5bridge.emulator.translate.strict import check
 from mt5bridge.emulator.translate.tokens import Token, TokenKind
+from mt5bridge.emulator.translate.type_words import rewrite_typenames
 from mt5bridge.emulator.translate.variables import is_computed, write_variables
 
 _FOLDERS = ("Experts", "Indicators", "Scripts", "Services")
@@ -38,11 +39,12 @@ _FOLDERS = ("Experts", "Indicators", "Scripts", "Services")
 
 @dataclass(frozen=True)
 class Translation:
-    """The C++ of a program, and the files it was made of (the .mq5 first)."""
+    """The C++ of a program, the files it was made of (the .mq5 first), and where columns went."""
 
     name: str
     cpp: str
     files: tuple[SourceFile, ...]
+    columns: Columns
 
 
 def translate(path: Path, include: Path) -> Translation:
@@ -54,7 +56,8 @@ def translate(path: Path, include: Path) -> Translation:
     tokens = rewrite(preprocessor.read(path))
     main = preprocessor.files[0]
     program = _Program(path, main, split(tokens), preprocessor.properties)
-    return Translation(path.stem, program.cpp(), tuple(preprocessor.files))
+    writer = program.written()
+    return Translation(path.stem, writer.text(), tuple(preprocessor.files), writer.columns)
 
 
 def rewrite(tokens: list[Token]) -> list[Token]:
@@ -62,8 +65,10 @@ def rewrite(tokens: list[Token]) -> list[Token]:
     rewrite_interfaces(tokens)
     check(tokens)
     tokens = rewrite_literals(tokens)
-    tokens, pointers = rewrite_pointer_types(tokens, type_names(tokens))
+    types = type_names(tokens)
+    tokens, pointers = rewrite_pointer_types(tokens, types)
     tokens = rewrite_function_types(keep_statics(rewrite_arrays(tokens)))
+    rewrite_typenames(tokens, types)
     rewrite_types(tokens)
     tokens = rewrite_objects(tokens, pointers)
     rewrite_divisions(tokens)
@@ -97,7 +102,7 @@ class _Program:
             if item.part is ItemKind.INPUT:
                 _check_constant(item, self._changing, self._macros)
 
-    def cpp(self) -> str:
+    def written(self) -> Writer:
         check_statics(self._items)
         writer = Writer()
         writer.raw(f'#include "mql5.hpp"\nnamespace {self._space()} {{\nnamespace {{')
@@ -107,7 +112,7 @@ class _Program:
             self._write(writer, prototypes, item, number)
         writer.raw(self._head())
         writer.raw(self._foot())
-        return writer.text()
+        return writer
 
     def _write(self, writer: Writer, prototypes: Prototypes, item: Item, number: int) -> None:
         if item.part is ItemKind.GROUP:

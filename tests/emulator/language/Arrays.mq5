@@ -36,6 +36,9 @@ public:
 
 int g_values[4];
 
+template<typename T>
+string Kind(const T x) { return(typename(T) + "/" + typename(x)); }
+
 int Sum(const int &values[])
   {
    int sum = 0;
@@ -54,6 +57,18 @@ string Joined(const int &values[])
    for(int i = 0; i < ArraySize(values); i++)
       text += (i > 0 ? "," : "") + IntegerToString(values[i]);
    return(text);
+  }
+
+void Printed(const string &words[])
+  {
+   const double prices[] = {1.5, -22.25, 3};
+   const int counts[] = {1, 20, 300};
+   ArrayPrint(prices, 2);
+   ArrayPrint(counts);
+   ArrayPrint(words, 0, ";");
+   ArrayPrint(counts, 0, NULL, 1, 1);
+   Print(Kind(1), " ", Kind(2.5), " ", Kind("a"), " ", typename(datetime), " ", typename(prices[0]), " ",
+         ArrayGetAsSeries(prices));
   }
 
 void OnStart(void)
@@ -115,4 +130,5 @@ void OnStart(void)
    string words[] = {"b", "a"};
    ArraySort(words);
    Print(words[0], words[1]);
+   Printed(words);
   }

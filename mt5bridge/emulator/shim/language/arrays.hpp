@@ -42,6 +42,20 @@ template <class T, size_t N>
 __attribute__((unavailable("ArrayResize of an array with a size; declare it as name[]")))
 int ArrayResize(fixed<T, N>& values, int size, int reserve = 0);
 
+// The order of indices is no property of an array here.
+template <any_array A>
+__attribute__((unavailable("the emulated terminal counts from the oldest element: write "
+                           "a[ArraySize(a) - 1 - i], or ArrayReverse")))
+bool ArraySetAsSeries(A& values, bool flag);
+template <any_array A>
+bool ArrayGetAsSeries(const A&) {
+  return false;
+}
+template <any_array A>
+bool ArrayIsSeries(const A&) {
+  return false;
+}
+
 template <target_array A>
 void ArrayFree(A&& values) {
   if constexpr (requires { values.release(); }) values.release();

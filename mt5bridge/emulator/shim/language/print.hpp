@@ -4,7 +4,9 @@
 
 #include <string>
 
+#include "array.hpp"
 #include "string.hpp"
+#include "strings.hpp"
 
 namespace mql {
 
@@ -63,6 +65,62 @@ template <class... Values>
 void Print(const Values&... values) {
   print_line(joined(values...));
 }
+// Numbers and texts in one line, as wide as the widest of them. How the real terminal breaks lines and
+// titles the members of structures is not documented.
+template <any_array A>
+  requires(textual<element<A>> || std::same_as<element<A>, string>)
+void ArrayPrint(const A& values, uint digits = 8, const string& separator = null, ulong start = 0,
+                ulong count = static_cast<ulong>(WHOLE_ARRAY)) {
+  const auto size = static_cast<ulong>(values.size());
+  const ulong end = start < size ? start + std::min(count, size - start) : start;
+  array<string> texts;
+  int width = 0;
+  for (ulong i = start; i < end; i++) {
+    const auto& value = values.data()[i];
+    string text;
+    if constexpr (std::is_floating_point_v<element<A>>)
+      text = DoubleToString(value, static_cast<int>(digits));
+    else
+      text = printed(value);
+    width = std::max(width, text.size());
+    texts.resize(texts.size() + 1);
+    texts[texts.size() - 1] = text;
+  }
+  string line;
+  for (int i = 0; i < texts.size(); i++) {
+    if (i) line += separator.is_null() ? string(" ") : separator;
+    if (separator.is_null()) line += string(std::u16string(width - texts[i].size(), u' '));
+    line += texts[i];
+  }
+  print_line(line);
+}
+template <any_array A>
+  requires(!textual<element<A>> && !std::same_as<element<A>, string>)
+__attribute__((unavailable("arrays of numbers and texts with one dimension can be printed here")))
+void ArrayPrint(const A& values, uint digits = 8, const string& separator = null, ulong start = 0,
+                ulong count = static_cast<ulong>(WHOLE_ARRAY));
+
+// typename(x) of plain types, as MQL5 writes them.
+template <class T>
+string type_name() {
+  using Type = std::remove_cvref_t<T>;
+  if constexpr (std::same_as<Type, bool>) return string("bool");
+  else if constexpr (std::same_as<Type, char>) return string("char");
+  else if constexpr (std::same_as<Type, uchar>) return string("uchar");
+  else if constexpr (std::same_as<Type, short>) return string("short");
+  else if constexpr (std::same_as<Type, ushort>) return string("ushort");
+  else if constexpr (std::same_as<Type, int>) return string("int");
+  else if constexpr (std::same_as<Type, uint>) return string("uint");
+  else if constexpr (std::same_as<Type, long>) return string("long");
+  else if constexpr (std::same_as<Type, ulong>) return string("ulong");
+  else if constexpr (std::same_as<Type, float>) return string("float");
+  else if constexpr (std::same_as<Type, double>) return string("double");
+  else if constexpr (std::same_as<Type, string>) return string("string");
+  else if constexpr (std::same_as<Type, datetime>) return string("datetime");
+  else if constexpr (std::same_as<Type, color>) return string("color");
+  else static_assert(!sizeof(T), "typename of a plain type only");
+}
+
 template <class... Values>
 void PrintFormat(const string& format, const Values&... values) {
   print_line(StringFormat(format, values...));
