@@ -16,14 +16,15 @@ _FAMILIES = [
      r"|Spread)|Chart(?:IndicatorAdd|IndicatorGet|IndicatorDelete|IndicatorName|IndicatorsTotal)",
      _BARS),
     (r"SetIndexBuffer|PlotIndex\w+|Indicator(?:Set|Parameters)\w*|INDICATOR_\w+|MODE_\w+|PRICE_\w+"
-     r"|PLOT_\w+|DRAW_\w+|MqlRates", _BARS),
+     r"|PLOT_\w+|DRAW_\w+|MqlRates"
+     r"|ENUM_(?:MA_METHOD|APPLIED_\w+|STO_PRICE)|STO_\w+|VOLUME_(?:TICK|REAL)", _BARS),
     (r"Object\w+|OBJ(?:PROP)?_\w+|ANCHOR_\w+|CORNER_\w+|STYLE_\w+|Text(?:Out|SetFont|GetSize)"
      r"|Resource\w+|Chart\w+|CHART_\w+", _CHARTS),
     (r"Web\w+|Send(?:Mail|Notification|FTP)|PlaySound|MessageBox",
      "it reaches outside of the emulated terminal"),
     (r"Tester\w+|Frame\w+|Parameter(?:Get|Set)Range|STAT_\w+", _TESTER),
     (r"Database\w+|DX\w+|CL[A-Z]\w+|Calendar\w+|Custom\w+|Signal\w+|matrix|vector|complex\w*"
-     r"|Onnx\w+", "it is not part of the emulated terminal"),
+     r"|Onnx\w+|File(?:Get|Select)\w+|FILE_\w+", "it is not part of the emulated terminal"),
     (r"clr[A-Z]\w*", "no web colour of the reference; write C'255,128,0'"),
 ]  # fmt: skip
 

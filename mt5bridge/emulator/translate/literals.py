@@ -24,6 +24,7 @@ _WORDS = {
     "sizeof": "(int)sizeof",
     "printf": "PrintFormat",
 }
+_PASTED = re.compile(r"(##|#\s*[A-Za-z_]\w*)")  # of parameters of a macro
 _LONG_MAX = 2**63 - 1
 _COLOR_MAX = 255
 _OTHER_LANGUAGE = {
@@ -151,8 +152,21 @@ def _rewrite_word(token: Token, previous: Token | None) -> None:
 
 def _rewrite_define(token: Token) -> None:
     head, name, body = _define_parts(token)
-    inner = rewrite_literals(tokenize_text(token.file, body, token.line, token.column))
-    token.text = f"{head}{name} " + " ".join(part.text for part in inner)
+    token.head = f"{head}{name} "
+    inner: list[Token] = []
+    for piece in _PASTED.split(body):
+        if _PASTED.fullmatch(piece):
+            text = piece if piece == "##" else f"mql::string({piece})"
+            inner.append(Token(TokenKind.TYPE, text, token.file, token.line, token.column))
+        else:
+            inner += tokenize_text(token.file, piece, token.line, token.column)
+    token.body = rewrite_literals(inner)
+    write_define(token)
+
+
+def write_define(token: Token) -> None:
+    """The text of a #define out of its body."""
+    token.text = token.head + " ".join(f"{one.before}{one.text}{one.after}" for one in token.body)
 
 
 def _define_parts(token: Token) -> tuple[str, str, str]:

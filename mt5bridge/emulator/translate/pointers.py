@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from mt5bridge.emulator.translate.errors import TranslationError
+from mt5bridge.emulator.translate.literals import write_define
 from mt5bridge.emulator.translate.scan import (
     CLOSING,
     is_operator,
@@ -44,7 +46,7 @@ def rewrite_pointer_types(tokens: list[Token], types: set[str]) -> tuple[list[To
             _refuse_later_star(tokens, pairs, index, types)
             out.append(token)
             continue
-        pointed = out.pop()
+        pointed = _pointed(out)
         const = ""
         if out and out[-1].text == "const":
             const = "const "
@@ -57,12 +59,35 @@ def rewrite_pointer_types(tokens: list[Token], types: set[str]) -> tuple[list[To
 
 
 def _is_pointer(tokens: list[Token], index: int, types: set[str]) -> bool:
-    if tokens[index - 1].text not in types or index + 1 == len(tokens):
+    start = _type_start(tokens, index - 1)
+    if tokens[start].text not in types or index + 1 == len(tokens):
         return False
     following = tokens[index + 1]
     if is_operator(following, "*"):
         raise following.error("a pointer to a pointer", "use an array of pointers")
     return is_word(following) or is_operator(following, (")", ">", ",", "&", "["))
+
+
+def _type_start(tokens: list[Token], end: int) -> int:
+    """Where the type that ends here begins: `Map<int, string>` or a name."""
+    depth, at = 0, end
+    while at > 0:
+        depth += is_operator(tokens[at], ">") - is_operator(tokens[at], "<")
+        if depth == 0:
+            return at - 1 if is_operator(tokens[at], "<") else at
+        if not (is_word(tokens[at]) or is_operator(tokens[at], "<>,")):
+            return end
+        at -= 1
+    return end
+
+
+def _pointed(out: list[Token]) -> Token:
+    """Takes the type that a pointer points to from the end of the list."""
+    start = _type_start(out, len(out) - 1)
+    type_ = out[start]
+    text = "".join(one.text for one in out[start:])
+    del out[start:]
+    return Token(type_.kind, text, type_.file, type_.line, type_.column)
 
 
 def _declared(tokens: list[Token], index: int) -> set[str]:
@@ -119,14 +144,29 @@ def _commas(tokens: list[Token], pairs: dict[int, int], at: int) -> list[int]:
         elif is_operator(tokens[at], "{") and not is_operator(tokens[at - 1], "="):
             break  # the body of a function
         skips = is_operator(tokens[at], CLOSING)
-        at = pairs[at] + 1 if skips else at + 1
+        at = pairs[at] + 1 if skips else _behind_types(tokens, at)
     return found
+
+
+def _behind_types(tokens: list[Token], at: int) -> int:
+    """What follows, behind the `<int, string>` of a template if it stands here."""
+    end = at + 1
+    while is_operator(tokens[at], "<") and (
+        is_word(tokens[end]) or is_operator(tokens[end], ("<", ",", "*"))
+    ):
+        end += 1
+    return end + 1 if is_operator(tokens[end], ">") else at + 1
 
 
 def rewrite_objects(tokens: list[Token], pointers: set[str]) -> list[Token]:
     """new, delete, this, dynamic_cast, `&object` and the dot behind pointers."""
     tokens = _rewrite_casts(tokens)
     pairs = partners(tokens)
+    for token in tokens:
+        if token.kind is TokenKind.DIRECTIVE and _is_balanced(token.body):
+            end = Token(TokenKind.OPERATOR, ";", token.file, token.line, token.column)
+            token.body = rewrite_objects([*token.body, end], pointers)[:-1]
+            write_define(token)
     for index, token in enumerate(tokens):
         previous = tokens[index - 1] if index else None
         if token.text == "this" and token.kind is TokenKind.NAME:
@@ -142,6 +182,14 @@ def rewrite_objects(tokens: list[Token], pointers: set[str]) -> list[Token]:
         elif is_operator(token, ("::",)) and previous is not None and _begins_a_name(previous):
             token.text = "mql::"
     return tokens
+
+
+def _is_balanced(tokens: list[Token]) -> bool:
+    try:
+        partners(tokens)
+    except TranslationError:
+        return False
+    return bool(tokens)
 
 
 def _begins_a_name(previous: Token) -> bool:
@@ -174,6 +222,9 @@ def _rewrite_this(token: Token, following: Token) -> None:
 
 def _new_end(tokens: list[Token], pairs: dict[int, int], index: int) -> Token:
     end = index + 1
+    if is_operator(tokens[end + 1], "<"):
+        while _type_start(tokens, end) != index + 1 or not is_operator(tokens[end], ">"):
+            end += 1
     if is_operator(tokens[end + 1], "("):
         end = pairs[end + 1]
     return tokens[end]

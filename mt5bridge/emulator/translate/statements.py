@@ -30,6 +30,8 @@ def _check_word(tokens: list[Token], pairs: dict[int, int], index: int) -> None:
     token, following = tokens[index], tokens[index + 1]
     if token.text.startswith("__") and not _WITH_TWO_LINES.fullmatch(token.text):
         raise token.error(f"{token.text} belongs to the C++ compiler", "use another name")
+    if token.text in ("__DATE__", "__DATETIME__"):
+        raise token.error(f"{token.text} is no part of the emulated terminal", "write a constant")
     if token.text == "do" and not is_operator(following, "{"):
         raise token.error("do without braces", "write do { ... } while(...);")
     if token.text == "new" and is_operator(tokens[index + 2], "["):

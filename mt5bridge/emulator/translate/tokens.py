@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 from mt5bridge.emulator.translate.errors import SourceFile, TranslationError
@@ -35,6 +35,8 @@ class Token:
     comment: str = ""
     before: str = ""
     after: str = ""
+    head: str = ""  # of a #define: what stands before its body
+    body: list[Token] = field(default_factory=list)
 
     def wrap(self, last: Token, function: str) -> None:
         """Put a call of `function` around this token up to `last`."""

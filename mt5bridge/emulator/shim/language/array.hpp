@@ -59,7 +59,8 @@ class fixed {
   T elements_[N];
 };
 
-// A dynamic array. New elements of plain types hold a pattern, as nobody may count on zeros.
+// A dynamic array. New elements of plain types hold a pattern, as nobody may count on zeros; those of
+// structures with a constructor are made by it.
 template <class T>
 class array {
  public:
@@ -94,13 +95,14 @@ class array {
   bool resize(long size, long reserve = 0) {
     if (size < 0 || size > 0x7FFFFFFF) return false;
     if (size > capacity_) grow(std::max(size + std::max(reserve, 0L), size));
-    if constexpr (plain) {
+    if constexpr (plain && std::is_trivially_default_constructible_v<T>) {
       if (size > size_)
         std::memset(static_cast<void*>(data_ + size_), pattern, sizeof(T) * (size - size_));
-    } else {
-      if (size > size_) std::uninitialized_value_construct(data_ + size_, data_ + size);
-      if (size < size_) std::destroy(data_ + size, data_ + size_);
+    } else if (size > size_) {
+      std::uninitialized_value_construct(data_ + size_, data_ + size);
     }
+    if constexpr (!plain)
+      if (size < size_) std::destroy(data_ + size, data_ + size_);
     size_ = static_cast<int>(size);
     return true;
   }

@@ -117,7 +117,11 @@ template <target_array A>
 bool ArraySort(A&& values) {
   auto* begin = values.data();
   auto* end = begin + values.size();
-  if (std::is_same_v<element<A>, ulong> && sorts_signed())
+  if constexpr (is_array<element<A>>)  // by the first dimension
+    std::sort(begin, end, [](const auto& left, const auto& right) {
+      return left.data()[0] < right.data()[0];
+    });
+  else if (std::is_same_v<element<A>, ulong> && sorts_signed())
     std::sort(begin, end, [](const auto& left, const auto& right) {
       return static_cast<long>(left) < static_cast<long>(right);
     });

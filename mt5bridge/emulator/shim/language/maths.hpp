@@ -40,6 +40,14 @@ inline double MathSin(double x) { return std::sin(x); }
 inline double MathCos(double x) { return std::cos(x); }
 inline double MathTan(double x) { return std::tan(x); }
 inline double MathArctan(double x) { return std::atan(x); }
+inline double MathArcsin(double x) { return std::asin(x); }
+inline double MathArccos(double x) { return std::acos(x); }
+inline double MathArctan2(double y, double x) { return std::atan2(y, x); }
+inline double MathSinh(double x) { return std::sinh(x); }
+inline double MathCosh(double x) { return std::cosh(x); }
+inline double MathTanh(double x) { return std::tanh(x); }
+inline double MathExpm1(double x) { return std::expm1(x); }
+inline double MathLog1p(double x) { return std::log1p(x); }
 inline bool MathIsValidNumber(double x) { return std::isfinite(x); }
 uint MathSwap(uint value);
 ushort MathSwap(ushort value);
@@ -48,6 +56,8 @@ ulong MathSwap(ulong value);
 // 0 to 32,767, by program.
 int MathRand();
 void MathSrand(int seed);
+inline int rand() { return MathRand(); }
+inline void srand(int seed) { MathSrand(seed); }
 
 }  // namespace mql
 

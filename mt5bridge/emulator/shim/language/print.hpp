@@ -55,6 +55,13 @@ string joined(const Values&... values) {
   return text;
 }
 
+// How long the text is.
+template <class... Values>
+int StringConcatenate(string& text, const Values&... values) {
+  text = joined(values...);
+  return text.size();
+}
+
 template <class... Values>
 string StringFormat(const string& format, const Values&... values) {
   const format_value list[] = {format_value(values)..., format_value(0)};

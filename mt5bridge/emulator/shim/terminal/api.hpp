@@ -63,6 +63,7 @@ string Symbol();
 double Point();
 int Digits();
 ENUM_TIMEFRAMES Period();
+int PeriodSeconds(ENUM_TIMEFRAMES period = PERIOD_CURRENT);
 long ChartID();
 string ChartSymbol(long chart_id = 0);
 bool ChartSetSymbolPeriod(long chart_id, const string& symbol, ENUM_TIMEFRAMES period);

@@ -200,6 +200,14 @@ int Digits() {
   return symbol == nullptr ? 0 : symbol->facts.digits;
 }
 
+// Of the terminal's numbers: minutes up to M30, then hours and their marks; a month has 30 days.
+int PeriodSeconds(ENUM_TIMEFRAMES period) {
+  const int number = period == PERIOD_CURRENT ? Period() : period;
+  if (number == PERIOD_MN1) return 30 * 86400;
+  if (number == PERIOD_W1) return 7 * 86400;
+  return number > 0x4000 ? (number - 0x4000) * 3600 : number * 60;
+}
+
 ENUM_TIMEFRAMES Period() {
   return terminal::self().what.period;
 }
