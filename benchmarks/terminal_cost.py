@@ -115,13 +115,14 @@ def latency(folder: Path) -> str:
 
 
 def published(pace: str, ticks: int, folder: Path) -> list[str]:
-    """What publishing so many ticks of the chart's symbol costs."""
+    """What so many ticks of the chart's symbol cost, those before its start among them."""
     path = write_tick_file(folder / "ticks.bin", random_walk(Walk(ticks)))
     with Daemon() as daemon:
         port = daemon.server.address.rpartition(":")[2]
         script = Script.of(
             "symbol EURUSD digits=5", statement("ticks", "EURUSD", path=path), f"pace {pace}",
-            "sockets allowed=127.0.0.1", f"attach Publisher on EURUSD Port={port} ShowStatus=false",
+            "sockets allowed=127.0.0.1",
+            f"attach Publisher on EURUSD Port={port} ShowStatus=false BackfillMinutes=1",
         )  # fmt: skip
         terminal = EmulatedTerminal(
             [sources_folder() / PUBLISHER], script, folder / "terminal", credential=CREDENTIAL
@@ -168,7 +169,9 @@ def main() -> None:
         parts = [
             "# What the terminal's side costs",
             "Publishing one symbol, no faults. A tick is 60 bytes; frames, heartbeats and the"
-            " handshake are the rest.",
+            " handshake are the rest. The emulated terminal's clock counts what it computes and"
+            " waits, which is a system call each time a program asks for the time: part of these"
+            " figures, and why paces take longer than they say.",
             costs(folder),
             "Round trips over loopback to the same ROUTER in Python, which echoes. libzmq hands a"
             " frame to a thread of its own; the MQL5 client sends it itself, and asks the socket"
