@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from cep.account.account_file import OTHERS
 from cep.account.market import NEXT_TICK, Market
 from cep.account.orders import LOTS_DEFAULT
 from cep.account.slippage import MS_A_SECOND, Slippage
+
+LISTED_MAX = 10
+"""Of symbols, before only their number is told."""
 
 
 def assumptions(
@@ -18,7 +21,7 @@ def assumptions(
 ) -> list[str]:
     """One sentence each; `points` are the sizes that were used, `why_points` how they are known."""
     why = {symbol: f" ({reason})" for symbol, reason in (why_points or {}).items()}
-    sizes = ", ".join(f"{s} {point:g}{why.get(s, '')}" for s, point in sorted(points.items()))
+    sizes = _listed([f"{s} {point:g}{why.get(s, '')}" for s, point in sorted(points.items())])
     return [
         f"Market orders fill at the first tick of their symbol after the record that caused the "
         f"signal{_later(market)}: buys at ask, sells at bid{_worse(market)}. The spread is that of "
@@ -35,6 +38,12 @@ def assumptions(
     ]
 
 
+def _listed(texts: Sequence[str]) -> str:
+    """One after the other, as long as somebody reads that."""
+    more = len(texts) - LISTED_MAX
+    return ", ".join(texts) if more <= 0 else f"{', '.join(texts[:LISTED_MAX])} and {more:,} more"
+
+
 def _costs(market: Market) -> str:
     """What trading costs, and what it must not exceed."""
     nothing = "No commission, swap, margin or partial fills; any lots, any distance of stops that "
@@ -44,7 +53,7 @@ def _costs(market: Market) -> str:
     others = "" if OTHERS in names else "; others cost nothing"
     return (
         "Commission, swap, margin, stop-out, volumes, lots offered, levels and sessions are those "
-        f"of the account's file: it names {', '.join(names) or 'no symbol'}{others}. "
+        f"of the account's file: it names {_listed(names) or 'no symbol'}{others}. "
         f"{_conversion(market)}"
     )
 

@@ -201,6 +201,12 @@ def test_the_report_shows_everything(archive: Archive, results: Results, made: l
     assert "Market orders fill at the first tick of their symbol" in html and "Bands" in html
 
 
+def test_of_many_symbols_the_number_is_told() -> None:
+    sizes = {f"S{number:02}": 0.01 for number in range(13)}
+    assert assumptions(sizes, 60)[-1].endswith("S08 0.01, S09 0.01 and 3 more.")
+    assert assumptions(dict(list(sizes.items())[:10]), 60)[-1].endswith("S08 0.01, S09 0.01.")
+
+
 def test_a_report_without_trades(archive: Archive) -> None:
     selection = select(archive, PLAN)
     none = Findings("None", "", Results(PLAN), Outcome(), by_signal([], 1), [])
