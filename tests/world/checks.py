@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -72,7 +73,7 @@ def _rows(world: World, groups: list[Group]) -> Iterator[str]:
         assert journal is not None
         lived = _lines(journal)
         texts = [text for text in sorted(world.texts[own.rules.file]) if _is_good(text)]
-        if not all(map(_is_row, lived if runs else lived[:-1])):
+        if runs and not all(map(_is_row, lived)):
             yield f"rows of {name}: a line is torn"
         elif journal.exists() and not any(
             _is_same(own, text, texts, groups, lived, runs=runs) for text in texts
@@ -97,8 +98,10 @@ def _is_same(
     *,
     runs: bool,
 ) -> bool:
-    """Whether rows are those of a run which began with the rules `first`, and perhaps stopped."""
-    whole = lived if runs else [line for line in lived if _is_row(line)]
+    """Whether rows are those of a run which began with the rules `first`, and perhaps stopped: of
+    its rows, those that were not on disk may be torn from somewhere on, until it is loaded again.
+    """
+    whole = lived if runs else list(takewhile(_is_row, lived))
     again = rows_again(config, first, texts, groups, whole)
     return again == lived if runs else again[: len(whole)] == whole
 
