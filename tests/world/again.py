@@ -31,14 +31,14 @@ def rows_again(
     run = Compiled(
         compiled_rules(first), outputs=_outputs(config, first), jit=False, machine="always"
     ).start()
-    for group in groups:
-        while changes and changes[0]["after_ingest"] < group.ingest:
+    for group in (*groups, None):  # rules may also take over behind the last record
+        while changes and (group is None or changes[0]["after_ingest"] < group.ingest):
             change = changes.pop(0)
             text = of_digest[change["rules_sha256"]]
             outputs = _outputs(config, text)
             run, report = changed(run, compiled_for(run, compiled_rules(text), outputs=outputs))
             made.append(encode(noted(report, Since(change["after_ingest"], text))))
-        if group.kind is not RecordKind.GAP:
+        if group is not None and group.kind is not RecordKind.GAP:
             for rows, _ in MarketFeed(run).feed([group]):
                 shown = config.rules.streams
                 made += [
