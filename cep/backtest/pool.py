@@ -5,7 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import signal
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
@@ -55,18 +55,31 @@ class Processes:
         others = set(multiprocessing.active_children())
         context = multiprocessing.get_context("spawn")
         jobs = min(self.jobs, len(tasks))
-        pool = ProcessPoolExecutor(jobs, context, _begin, (loaded_files(), common))
+        pool = ProcessPoolExecutor(jobs, context, _begin, (known_here(), common))
         waiting = [pool.submit(_called, work, task) for task in tasks]
-        try:
-            while waiting:
-                found = waiting[0].result()
-                del waiting[0]
-                yield found
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
-            if waiting:  # nobody wants what they still work at
-                for child in set(multiprocessing.active_children()) - others:
-                    child.terminate()
+
+        def end() -> None:
+            for child in set(multiprocessing.active_children()) - others:
+                child.terminate()
+
+        yield from in_order(pool, waiting, end)
+
+
+def in_order(
+    pool: Executor, waiting: list[Future[Result]], end: Callable[[], None]
+) -> Iterator[Result]:
+    """The results in the order in which they were asked for. Ended early, what is not begun never
+    is, and `end` ends what is at work: nobody wants it.
+    """
+    try:
+        while waiting:
+            found = waiting[0].result()
+            del waiting[0]
+            yield found
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+        if waiting:
+            end()
 
 
 _common: list[Any] = []

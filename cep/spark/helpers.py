@@ -17,7 +17,7 @@ from pyspark.sql import SparkSession
 
 from cep.backtest.code import PACKAGES, code_hash
 from cep.backtest.errors import BacktestError
-from cep.backtest.pool import know, known_here
+from cep.backtest.pool import in_order, know, known_here
 from cep.spark.source import other_code
 
 if TYPE_CHECKING:
@@ -62,14 +62,8 @@ class SparkHelpers:
         pool = ThreadPoolExecutor(max(1, min(2 * self.jobs, len(tasks))), "spark")
         waiting = [pool.submit(done, task) for task in tasks]
         try:
-            while waiting:
-                found = waiting[0].result()
-                del waiting[0]
-                yield found
+            yield from in_order(pool, waiting, partial(context.cancelJobGroup, group))
         finally:
-            pool.shutdown(wait=False, cancel_futures=True)
-            if waiting:  # nobody wants what they still work at
-                context.cancelJobGroup(group)
             shipped.unpersist()
 
 
