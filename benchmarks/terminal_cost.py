@@ -121,7 +121,7 @@ def published(pace: str, ticks: int, folder: Path) -> list[str]:
         port = daemon.server.address.rpartition(":")[2]
         script = Script.of(
             "symbol EURUSD digits=5", statement("ticks", "EURUSD", path=path), f"pace {pace}",
-            "sockets allowed=127.0.0.1",
+            "clock elapsed=real", "sockets allowed=127.0.0.1",
             f"attach Publisher on EURUSD Port={port} ShowStatus=false BackfillMinutes=1",
         )  # fmt: skip
         terminal = EmulatedTerminal(
@@ -169,9 +169,8 @@ def main() -> None:
         parts = [
             "# What the terminal's side costs",
             "Publishing one symbol, no faults. A tick is 60 bytes; frames, heartbeats and the"
-            " handshake are the rest. The emulated terminal's clock counts what it computes and"
-            " waits, which is a system call each time a program asks for the time: part of these"
-            " figures, and why paces take longer than they say.",
+            " handshake are the rest. The emulated terminal's clock is the machine's here: the one"
+            " that stands while the machine is busy costs a system call for each look at it.",
             costs(folder),
             "Round trips over loopback to the same ROUTER in Python, which echoes. libzmq hands a"
             " frame to a thread of its own; the MQL5 client sends it itself, and asks the socket"

@@ -190,9 +190,13 @@ STATEMENTS: Final[Mapping[str, Statement]] = {
     # Shares of what is done with files that fails, as when a scanner holds one; files it is about.
     "files": Statement(FILE_FAULTS),
     # Server time follows the newest recorded tick, or is this machine's; server time minus UTC;
-    # how far the computer's clock, and what the terminal counts by it, is ahead.
+    # how far the computer's clock, and what the terminal counts by it, is ahead; whether time
+    # passes while the machine does something else.
     "clock": Statement(
-        {"mode": _one_of("recorded", "real"), "offset_ms": _integer, "ahead_ms": _integer}
+        {
+            "mode": _one_of("recorded", "real"), "offset_ms": _integer, "ahead_ms": _integer,
+            "elapsed": _one_of("computed", "real"),
+        }
     ),
     # Programs are told that they run in the strategy tester, and have no sockets.
     "tester": Statement(),
