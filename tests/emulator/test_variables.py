@@ -61,3 +61,16 @@ def test_programs_that_run_beside_each_other_share_no_variable(tmp_path: Path) -
     assert alone and hundreds
     assert all(one["ticks"] % 100 == 0 and one["ticks"] > 0 for one in hundreds)
     assert max(one["ticks"] for one in alone) > 400
+
+
+def test_programs_that_share_places_end_in_turn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What one left behind when it ended is not touched by those that end after it."""
+    monkeypatch.setenv("MALLOC_PERTURB_", "165")  # freed memory holds nonsense at once
+    result = run(
+        tmp_path, "pace step=1", ATTACH, f"{ATTACH} Step=100", f"{ATTACH} Step=10000",
+        "at tick=500 detach=VariablesProbe", END,
+    )  # fmt: skip
+    assert result.exit_code == 0
+    assert [len(told(result, "deinit", step)) for step in (1, 100, 10_000)] == [1, 1, 1]

@@ -71,8 +71,9 @@ void Program::begin() {
   }
 }
 
+// The program that runs comes back to the places; this one, though it may run, never does.
 Program::~Program() {
-  const Residence here(*this);
+  enter();
   for (auto& made = values_.made; made > 0; --made) {
     const auto& one = places_.globals_[made - 1];
     one.end(one.place);
@@ -80,6 +81,7 @@ Program::~Program() {
   if (values_.has_inputs)
     for (const auto& one : places_.inputs_) one.end(one.place);
   places_.resident_ = nullptr;
+  if (any_current() && &current() != this) set_current(&current());
 }
 
 }  // namespace mql
