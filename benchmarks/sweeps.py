@@ -46,6 +46,9 @@ LEVELS = BANDS.replace(" range 1.0 to 3.0 step 0.2", "").replace(
     "range 20 to 60 step 20", "range 20 to 80 step 2"
 )
 """The bands again, of which only a number of the signal is tried: rules run once."""
+COMPUTED = LEVELS.replace("stop Stop points", "stop by 0.05 * Stop * Down.sd")
+"""The same with stops that are computed from what the events bound."""
+RULES = {"level": LEVEL, "bands": BANDS, "stops": LEVELS, "computed": COMPUTED}
 VARIANTS = 31
 
 
@@ -104,7 +107,7 @@ def main() -> None:
     with TemporaryDirectory() as folder:
         archive = Archive(Path(folder) / "archive")
         import_history(archive, [ticks()])
-        for name, rules in (("level", LEVEL), ("bands", BANDS), ("stops", LEVELS)):
+        for name, rules in RULES.items():
             found = measured(rules, Path(folder) / "archive")
             print(
                 f"{name}: a variant begins in {found.begins_ms:.1f} ms; M tick-variants/s: "

@@ -1,94 +1,162 @@
-"""Variants that differ in nothing but numbers of their signals: rules that run once for all.
+"""Variants that differ in nothing but the numbers of their signals: rules that run once for all.
 
-A signal is a row of values. A value that is a constant, and that no other rule reads, says what is
-to be ordered and nothing of when: rules with another one give the same rows but for it.
+A signal is a row of values. A number that follows from the row of its source alone, such as
+`Width * atr`, says what is to be ordered and nothing of when, where no other rule reads the signal.
+So rules run without such numbers: signals bring what these are made of, and each variant makes its
+own of it, as the interpreter does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 from cep.backtest.results import Results
-from cep.plan.expressions import Constant, Expression
+from cep.engine.rows import Row
+from cep.interpreter.context import Context, Shared
+from cep.interpreter.expressions import evaluator
+from cep.interpreter.rows import Row as Values
+from cep.plan.expressions import (
+    Arithmetic,
+    Call,
+    Column,
+    Comparison,
+    Constant,
+    Expression,
+    IsNull,
+    Logical,
+    Not,
+    walk,
+)
+from cep.plan.functions import scalar_of
+from cep.plan.functions.scalars.records import CURRENT_TIME, EVENT_TIME, UUID
 from cep.plan.nodes import Operator, Plan
 from cep.plan.query import Query
 from cep.plan.readers import is_read
-from cep.plan.steps import Project, Step
+from cep.plan.rewrite.expressions import map_children
+from cep.plan.steps import Project
 from cep.plan.types import Type
 
-Numbers = Mapping[str, Mapping[str, float]]
-"""By name of the signal and of the attribute."""
-_NUMBERS = {Type.DOUBLE: float, Type.LONG: int}
+READ = "read_{}"
+"""What a signal of rules for all has besides its own attributes: values of its source's row."""
+_NUMBERS = (Type.DOUBLE, Type.LONG)
+_READABLE = (*_NUMBERS, Type.INT, Type.FLOAT, Type.BOOL, Type.STRING)
+_OF_VALUES = (Arithmetic, Call, Column, Comparison, Constant, IsNull, Logical, Not)
+_OF_THE_MOMENT = (CURRENT_TIME.name, EVENT_TIME.name, UUID.name)
 
 
-def likeness(plan: Plan) -> str:
-    """All of a plan but such numbers: where it is the same, so are the rows but for these.
+@dataclass(frozen=True, slots=True)
+class Common:
+    """Rules for all that are alike, and what one of them makes of their signals.
 
-    It is a text, as 0.0 equals -0.0.
+    `numbers` has by name of the signal and of the attribute an expression whose columns count the
+    values of `READ`.
     """
-    free = _free(plan)
-    operators = tuple(_blank(one) if one.name in free else one for one in plan.operators)
-    return repr(replace(plan, operators=operators, text="", parameters=()))
 
+    plan: Plan
+    numbers: Mapping[str, Mapping[str, Expression]]
 
-def numbers_of(plan: Plan) -> Numbers:
-    """The numbers that `likeness` leaves out."""
-    free = _free(plan)
-    return {
-        query.name: {
-            name: _NUMBERS[value.type](value.value)
-            for step in query.steps
-            if isinstance(step, Project)
-            for name, value in step.columns
-            if _is_number(value) and isinstance(value, Constant) and value.value is not None
+    @classmethod
+    def of(cls, plan: Plan) -> Common:
+        """The rules without the numbers of signals that nobody reads."""
+        free = {one.name for one in plan.signals if not is_read(plan, one.name)}
+        numbers: dict[str, Mapping[str, Expression]] = {}
+        operators: list[Operator] = []
+        for one in plan.operators:
+            if isinstance(one, Query) and one.name in free:
+                one, numbers[one.name] = _without_numbers(one)
+            operators.append(one)
+        schemas = {
+            one.into: one.schema for one in operators if isinstance(one, Query) and one.name in free
         }
-        for query in plan.queries
-        if query.name in free
-    }
+        streams = tuple(
+            replace(one, schema=schemas.get(one.name, one.schema)) for one in plan.streams
+        )
+        return cls(replace(plan, operators=tuple(operators), streams=streams), numbers)
 
+    @property
+    def likeness(self) -> str:
+        """Plans are alike where this is the same: a text, as 0.0 equals -0.0."""
+        return repr(replace(self.plan, text="", parameters=()))
 
-def results_of(plan: Plan, other: Results) -> Results:
-    """What a plan's rules have given, from what those of a like plan have."""
-    found, numbers = Results(plan), numbers_of(plan)
-    found.records, found.counts, found.dropped = other.records, other.counts, other.dropped
-    found.signals = [
-        (place, {**row, **numbers.get(row["stream"], {})}) for place, row in other.signals
-    ]
-    return found
+    def results(self, plan: Plan, common: Results) -> Results:
+        """What the rules of `plan` have given, of which this is, from what those for all have."""
+        found = Results(plan)
+        found.records, found.counts, found.dropped = common.records, common.counts, common.dropped
+        context = Context(Shared(plan.compat == "siddhi"))
+        made = {name: _maker(numbers, context) for name, numbers in self.numbers.items()}
+        found.signals = [
+            (place, made[row["stream"]](row) if row["stream"] in made else row)
+            for place, row in common.signals
+        ]
+        return found
 
 
 def like(plans: Sequence[Plan]) -> list[list[int]]:
     """The places of plans that are alike, each group in order, by the first of each."""
     groups: dict[str, list[int]] = {}
     for place, plan in enumerate(plans):
-        groups.setdefault(likeness(plan), []).append(place)
+        groups.setdefault(Common.of(plan).likeness, []).append(place)
     return list(groups.values())
 
 
-def _free(plan: Plan) -> set[str]:
-    """Signals that no rule reads."""
-    return {one.name for one in plan.signals if not is_read(plan, one.name)}
+def _without_numbers(query: Query) -> tuple[Query, Mapping[str, Expression]]:
+    """The query of a signal whose numbers are 0, with what they are made of; and those."""
+    numbers = {name: value for name, value in query.projection if _is_made_of_values(value)}
+    columns = {one for value in numbers.values() for one in walk(value) if isinstance(one, Column)}
+    read = sorted(columns, key=lambda column: column.position)
+    places = {column: place for place, column in enumerate(read)}
+    projection = (
+        *((name, _blank(value) if name in numbers else value) for name, value in query.projection),
+        *((READ.format(place), column) for column, place in places.items()),
+    )
+    steps = tuple(
+        replace(step, columns=projection) if isinstance(step, Project) else step
+        for step in query.steps
+    )
+    moved = {name: _moved(value, places) for name, value in numbers.items()}
+    return replace(query, steps=steps), moved
 
 
-def _blank(operator: Operator) -> Operator:
-    if not isinstance(operator, Query):
-        return operator
-    return replace(operator, steps=tuple(_blank_steps(operator.steps)))
+def _blank(value: Expression) -> Expression:
+    return Constant(0, value.type)
 
 
-def _blank_steps(steps: Sequence[Step]) -> Iterator[Step]:
-    for step in steps:
-        if isinstance(step, Project):
-            columns = tuple((name, _without_number(value)) for name, value in step.columns)
-            step = replace(step, columns=columns)
-        yield step
+def _moved(value: Expression, places: Mapping[Column, int]) -> Expression:
+    """An expression of the values that a signal brings."""
+    if isinstance(value, Column):
+        return replace(value, position=places[value])
+    return map_children(value, lambda child: _moved(child, places))
 
 
-def _without_number(value: Expression) -> Expression:
-    return Constant(0, value.type) if _is_number(value) else value
+def _is_made_of_values(value: Expression) -> bool:
+    """Whether it is a number, which null is not, that is the same whenever it is computed."""
+    is_null = isinstance(value, Constant) and value.value is None
+    return value.type in _NUMBERS and not is_null and all(map(_is_of_values, walk(value)))
 
 
-def _is_number(value: Expression) -> bool:
-    """Whether it is a constant number, which null is not."""
-    return isinstance(value, Constant) and value.type in _NUMBERS and value.value is not None
+def _is_of_values(node: Expression) -> bool:
+    match node:
+        case Column():
+            return node.type in _READABLE
+        case Call():
+            known = None if node.digest else scalar_of(node.function)
+            is_sure = known is not None and not known.can_fail
+            return is_sure and node.function not in _OF_THE_MOMENT
+        case _:
+            return isinstance(node, _OF_VALUES)
+
+
+def _maker(numbers: Mapping[str, Expression], context: Context) -> Callable[[Row], Row]:
+    """Gives the row of a signal its numbers."""
+    made = {name: evaluator(value, context) for name, value in numbers.items()}
+    columns = {one for value in numbers.values() for one in walk(value) if isinstance(one, Column)}
+    names = [READ.format(place) for place in range(len(columns))]
+
+    def of(row: Row) -> Row:
+        values: list[Any] = [row[name] for name in names]
+        given = Values(row["time_msc"], values)
+        return {**row, **{name: value(given) for name, value in made.items()}}
+
+    return of

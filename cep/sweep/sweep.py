@@ -15,7 +15,7 @@ from cep.lang import RuleError, parameters_of
 from cep.lang.binding import bound
 from cep.lang.parameters import Parameter, Value
 from cep.plan import compile_rules
-from cep.sweep.alike import like, results_of
+from cep.sweep.alike import Common, like
 from cep.sweep.errors import SweepError
 from cep.sweep.fills import Fills
 from cep.sweep.together import Diverged, Variant, run_together
@@ -118,7 +118,9 @@ class Bench:
             yield from (alone(*numbered, _alone(one)) for numbered, one in wanted)
             return
         results = [
-            results_of(one.plan, variant.results) for variant, some in groups for _, one in some
+            Common.of(one.plan).results(one.plan, variant.results)
+            for variant, some in groups
+            for _, one in some
         ]
         outcomes = self.fills.filled(results, lambda n: None)
         for (numbered, one), outcome in zip(wanted, outcomes, strict=True):

@@ -18,6 +18,7 @@ from cep.engine.input_rows import InputRows
 from cep.engine.kernels.state import OUT_ORDER, OUT_TIME
 from cep.engine.native import Compiled, Run
 from cep.engine.strings import Strings
+from cep.sweep.alike import Common
 
 
 class Diverged(Exception):
@@ -26,7 +27,9 @@ class Diverged(Exception):
 
 @dataclass(slots=True)
 class Variant:
-    """One of the variants at work: what is asked, and what its rules have given so far."""
+    """One of the variants at work: what is asked, and what its rules, those for all that are alike
+    (`cep.sweep.alike`), have given so far.
+    """
 
     asked: Asked
     run: Run
@@ -35,7 +38,7 @@ class Variant:
     @classmethod
     def of(cls, asked: Asked, *, is_long: bool = True) -> Variant:
         """Of a long sweep the rules get machine code of their shape, which takes seconds, once."""
-        plan = asked.plan
+        plan = Common.of(asked.plan).plan
         wanted = {signal.name for signal in plan.signals}
         mode: Mode = "lived" if asked.selection.is_lived else "sorted"
         machine: Machine = "needed" if is_long else "always"
@@ -55,8 +58,9 @@ def run_together(
 ) -> None:
     """Each variant gets all records, in order: what it gives is in its results.
 
-    It is what `cep.backtest.sequential` gives for it alone. `advance` is told of records, once for
-    all. Diverged, and the results worth nothing, where variants must encode for themselves.
+    It is what `cep.backtest.sequential` gives for its rules alone. `advance` is told of records,
+    once for all. Diverged, and the results worth nothing, where variants must encode for
+    themselves.
     """
     first = variants[0].run
     for one in variants:

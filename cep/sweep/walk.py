@@ -10,6 +10,7 @@ from cep.backtest.metrics import Metrics, metrics
 from cep.backtest.pool import Helpers
 from cep.backtest.trades import Trade
 from cep.lang.parameters import Value
+from cep.sweep.alike import Common
 from cep.sweep.errors import SweepError
 from cep.sweep.search import Search
 from cep.sweep.sweep import Advance, Bench
@@ -130,9 +131,10 @@ def _trained(walk: Walk, window: Window, advance: Advance) -> Tried | None:
 def _traded(walk: Walk, window: Window, values: Mapping[str, Value]) -> list[Trade]:
     """The trades of the test: rules have seen the training, and nothing of it is traded."""
     bench = _bench(walk, window.from_msc, window.to_msc)
-    variant = Variant.of(bench.variant(dict(values)), is_long=bench.is_long)
+    asked = bench.variant(dict(values))
+    variant = Variant.of(asked, is_long=bench.is_long)
     run_together([variant], bench.asked.selection, lambda n: None)
-    results = variant.results
+    results = Common.of(asked.plan).results(asked.plan, variant.results)
     results.signals = [one for one in results.signals if one[1]["time_msc"] >= window.test_msc]
     (outcome,) = bench.fills.filled([results], lambda n: None)
     return outcome.trades

@@ -66,8 +66,8 @@ MAY_IMPORT: dict[str, set[str]] = {
         "cep.inputs", "cep.market", "cep.functions", "cep.account", "cep.lang", "mt5bridge",
     },
     "cep.sweep": {
-        "cep.lang", "cep.plan", "cep.clocks", "cep.engine", "cep.market", "cep.functions",
-        "cep.account", "cep.backtest", "cep.report",
+        "cep.lang", "cep.plan", "cep.clocks", "cep.interpreter", "cep.engine", "cep.market",
+        "cep.functions", "cep.account", "cep.backtest", "cep.report",
     },
     "cep.parity": {
         "cep.plan", "cep.engine", "cep.archive", "cep.market", "cep.account", "cep.backtest",
