@@ -103,13 +103,7 @@ class Checkpoints:
         It must be one of these rules, or of those that ran at its record.
         """
         rules_at = (lambda _ingest, _seed: rules) if isinstance(rules, Compiled) else rules
-        for ingest, journal_bytes, path in self._files():
-            if ingest > durable_ingest:
-                # Its records are gone and their numbers will be given to others.
-                logger.error("{}: the spool ends at record {}", path, durable_ingest)
-                self._disk.remove(path)
-                self._disk.sync_directory(self.folder)
-                continue
+        for ingest, journal_bytes, path in self._proven(durable_ingest):
             try:
                 data, events = parted(path.read_bytes())
                 run = restore(rules_at(ingest, seed_of(data)), data)
@@ -121,6 +115,10 @@ class Checkpoints:
             except Exception as problem:  # noqa: BLE001 -- whatever its bytes do, an older one is there
                 set_file_aside(path, problem, self._complain)
         return None
+
+    def proven_bytes(self, durable_ingest: int) -> int | None:
+        """How much of the journal belongs to the newest state that the stored records reach."""
+        return next((size for _, size, _ in self._proven(durable_ingest)), None)
 
     def forget(self) -> None:
         """Remove all of this spool, durably, before their journal becomes another one: each says
@@ -139,6 +137,18 @@ class Checkpoints:
     def oldest(self) -> int:
         """The record of the oldest snapshot that is kept; 0 without any."""
         return min((ingest for ingest, _, _ in self._files()), default=0)
+
+    def _proven(self, durable_ingest: int) -> Iterator[tuple[int, int, Path]]:
+        """Those that the stored records reach, newest first; others are removed: their records are
+        gone, whose numbers will be given to others.
+        """
+        for ingest, journal_bytes, path in self._files():
+            if ingest <= durable_ingest:
+                yield ingest, journal_bytes, path
+                continue
+            logger.error("{}: the spool ends at record {}", path, durable_ingest)
+            self._disk.remove(path)
+            self._disk.sync_directory(self.folder)
 
     def _files(self) -> Iterator[tuple[int, int, Path]]:
         """Snapshots of this spool, newest first."""

@@ -139,6 +139,8 @@ class Outgoing:
         self._begun_ms = now.ms
         stack.callback(self._close)
         self.desk.tidy(market_msc if self.paper else now.utc_msc, self.config.orders.keep_days)
+        with self._troubles.attempt(self.journal.path):
+            self.journal.open()
         self._turn_halts(now)
         self.desk.open(self._post, market_msc, now.utc_msc)
         if self.paper is not None:
@@ -167,7 +169,8 @@ class Outgoing:
             self.desk.ask(signal, now_msc, terminal, sent_before_msc=market_msc)
 
     def signal(self, signal: Signal) -> None:
-        """Send a signal, unless it is too much or too late; it does not wait for the disk.
+        """Send a signal, unless it is too much or too late; it does not wait for the disk, only for
+        the file of the order journal.
 
         One of before this start may have been sent by an earlier run, which had its tick and was
         ended before that was stored: what is not sent (again) then is asked about.

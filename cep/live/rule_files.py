@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 
 import msgspec
 from loguru import logger
@@ -24,12 +23,12 @@ from cep.live.intake import Intake, Shown
 from cep.live.numbering import Numbering
 from cep.live.outgoing import Outgoing
 from cep.live.rules import LiveRules
+from cep.live.stopped import keep_proven, mark, mark_of, unmark
 from mt5bridge.clock import Now
 from mt5bridge.orders import OrderRequest
 from mt5bridge.server import Server, Sink
 from mt5bridge.server.status import RuleFileStatus
 from mt5bridge.spool import Durable
-from mt5bridge.spool.disk import Disk, make_directories, replace_file
 from mt5bridge.troubles import Effect, Troubles
 
 BY_HAND = "by hand"
@@ -77,7 +76,7 @@ class RuleFiles:
             self._files[name] = self._read(config.of(name), name)
 
     def _read(self, config: Config, name: str) -> _File:
-        if _mark(config).exists():
+        if mark_of(config).exists():
             return _File(config, None, BY_HAND)
         try:
             return _File(config, rules_of(config, name))
@@ -112,6 +111,8 @@ class RuleFiles:
         for file in self._files.values():
             if file.rules is not None:
                 file.rules.open(spool, outgoing, sink, troubles)
+            else:
+                keep_proven(file.config, spool)
         for name, file in self._files.items():
             if file.why and file.why != BY_HAND:
                 self._tell_stopped(name, file.why)
@@ -183,8 +184,7 @@ class RuleFiles:
         file = self._files.get(name)
         if file is None or file.coming is not None or file.rules is None or not file.is_warm:
             return "it does not run"
-        make_directories(file.config.state.folder)
-        replace_file(_mark(file.config), b"")
+        mark(file.config, self.spool.next_ingest - 1)
         file.rules.snapshot()
         file.rules.pipeline.is_stopped = True
         file.why = BY_HAND
@@ -263,13 +263,12 @@ class RuleFiles:
         file.rules = coming.rules
         self.on_warm(file.rules)
         self.outgoing.find_again(file.rules.effects.found_again, file.rules.market_msc)
+        unmark(file.config)
         rules = coming.finish(self._on_failure(name))
         if self._wake is not None:
             rules.begin(self._wake)
         if self._server is not None:
             rules.serve_rows(self._server)
-        if _mark(file.config).exists():
-            Disk().remove(_mark(file.config))
         logger.info("rules {}: they run from record {} on", name, rules.pipeline.newest + 1)
         if file.is_to_reload:
             file.is_to_reload = False
@@ -416,11 +415,6 @@ class RuleFiles:
 def _same(rules: LiveRules) -> LiveRules:
     """Rules that were read before."""
     return rules
-
-
-def _mark(config: Config) -> Path:
-    """The file that says that somebody has stopped them."""
-    return config.state.folder / "stopped"
 
 
 def _shown(problem: BaseException) -> str:

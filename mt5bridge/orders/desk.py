@@ -87,9 +87,10 @@ def _warn(name: str, text: str) -> None:
 class Desk:
     """Belongs to the server's thread. Times are UTC milliseconds.
 
-    A signal does not wait for the disk: after a crash its cause leads to the same id again. An
-    order (`durable`) is sent when the journal has it on disk. `sends` says whether requests of a
-    kind are sent at all; `complain` gets a name to count under and a text.
+    A signal waits for the journal's file, not for the disk: what ends this process makes nobody
+    forget it, and after a loss of power its cause leads to the same id again. An order (`durable`)
+    is sent when the journal has it on disk. `sends` says whether requests of a kind are sent at
+    all; `complain` gets a name to count under and a text.
     """
 
     def __init__(
@@ -377,7 +378,7 @@ class Desk:
             self._refuse(entry, text, now_msc, is_dry=True)
         else:
             self._note(self._sent(request.id, now_msc, terminals))
-            if durable or not self._is_stored(terminals):
+            if durable or not self._is_stored(terminals) or not self.journal.has_written():
                 self._held.append((self.journal.last, entry, now_msc))
                 self.journal.awaited.set()
             else:

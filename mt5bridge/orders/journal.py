@@ -155,6 +155,12 @@ class OrderJournal:
         self.last += len(records)
         return self.last
 
+    def open(self) -> None:
+        """Make the file now: who writes first would wait for the disk to know its name."""
+        with self._mutex, named(self.path):
+            if self._file is None:
+                self._file = self._opened()
+
     @property
     def has_more(self) -> bool:
         """Whether something was added that is not on disk."""
@@ -171,6 +177,14 @@ class OrderJournal:
         """Hand what was added to the operating system: it survives this process."""
         with self._mutex:
             self._write()
+
+    def has_written(self) -> bool:
+        """`write`, some microseconds, and whether it could: the thread that syncs tells why not."""
+        try:
+            self.write()
+        except OSError:
+            return False
+        return True
 
     def sync(self) -> None:
         """Wait until what was added is on disk: it survives the power too. OSError if not.
@@ -196,11 +210,11 @@ class OrderJournal:
             self.durable = last
 
     def rewrite(self, records: Iterable[Record]) -> None:
-        """Replace the whole file; to be called before anything was added.
+        """Replace the whole file; to be called before it is open and anything was added.
 
         Records that it held keep their numbers, and no number is given again.
         """
-        assert not self.last, "numbers go on behind those of the file"
+        assert self._file is None and not self.last, "numbers go on behind those of the file"
         kept = [(record, self._numbers.get(id(record), 0)) for record in records]
         if kept and max(numbers := [number for _, number in kept]) < self._before:
             at = numbers.index(0) if 0 in numbers else len(kept) - 1  # one that nobody is told

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from errno import ENOSPC
 from pathlib import Path
 
 import pytest
 
 from mt5bridge.orders import Book, Desk, Limits, OrderJournal, read_book
 from mt5bridge.orders.records import Refused, Told
-from mt5bridge.server import Trader
+from mt5bridge.server import Request, Trader
 from mt5bridge.server.session import TOO_MANY
 from mt5bridge.wire import Order, OrderKind, OrderSide, SignalStatus, TradeMode
 from tests.orders.desk import (
@@ -33,12 +34,49 @@ def office(tmp_path: Path) -> Office:
     return Office(tmp_path / "orders.journal")
 
 
-def test_a_signal_leaves_at_once_and_its_journal_follows(office: Office) -> None:
-    office.ask(signal(1))
-    assert office.post.sent == [("one", 1)] and office.journal.durable == 0
+class Reader(Memory):
+    """A post that looks, for each that it sends, what the journal's file has of it."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__({"one": ("EURUSD",)})
+        self.path = path
+        self.states: list[str] = []
+
+    def send_now(self, identity: str, request: Request) -> str:
+        entry = read_book(self.path).get(request.id)
+        self.states.append("nothing" if entry is None else entry.state)
+        return super().send_now(identity, request)
+
+
+def test_the_journals_file_knows_a_signal_before_it_leaves_and_the_disk_follows(
+    office: Office,
+) -> None:
+    post = Reader(office.path)
+    office.desk.open(post, 0, NOON_MSC)
+    for number in (1, 2):
+        office.ask(signal(number))
+    assert post.sent == [("one", 1), ("one", 2)] and post.states == ["queued", "queued"]
+    assert office.journal.durable == 0
+    again = office.again()
+    assert again.post.sent == post.sent, "it is killed, and nothing is forgotten"
+    again.ask(signal(1))
+    assert again.post.sent == post.sent, "its cause leads to the same id"
+
+
+def test_a_signal_that_cannot_be_written_down_waits(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def write_at(_number: int, _data: bytes, _offset: int) -> None:
+        raise OSError(ENOSPC, "no room")
+
+    with monkeypatch.context() as full:
+        full.setattr(office.journal._disk, "write_at", write_at)
+        office.ask(signal(1))
+        office.desk.release()
+    assert office.post.sent == [] and office.state(1) == "queued"
+    assert office.journal.awaited.is_set(), "the thread that syncs tries at once"
     office.desk.flush()
-    entry = read_book(office.path).get(1)
-    assert entry is not None and entry.state == "queued" and entry.is_open
+    assert office.post.sent == [("one", 1)]
 
 
 def test_an_order_waits_for_the_disk(office: Office) -> None:

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from pytest import MonkeyPatch
 
 from cep.daemon import Daemon
-from cep.live import effects
+from cep.live import effects, rule_files
 from cep.live.acting import Acting
 from cep.live.checkpoints import Checkpoints
 from cep.live.coming import Coming, Kept
@@ -218,6 +218,11 @@ def _rows_kept(patch: MonkeyPatch) -> None:
     patch.setattr(JournalFiles, "cut", lambda files, _position: files.start)
 
 
+@_fault("rows of rules that do not run outlive their records", is_rare=True)
+def _stopped_rows_kept(patch: MonkeyPatch) -> None:
+    patch.setattr(rule_files, "keep_proven", _nothing)
+
+
 @_fault("a snapshot of records that a crash has undone is used", is_rare=True)
 def _snapshot_ahead(patch: MonkeyPatch) -> None:
     load, save = Checkpoints.load, Checkpoints.save
@@ -284,6 +289,11 @@ def _ids_of_places(patch: MonkeyPatch) -> None:
         return made(one, row, caused, ingest, nth + ingest)
 
     patch.setattr(effects.Effects, "_signal", signal)
+
+
+@_fault("signals are sent before the order journal's file has them", is_rare=True)
+def _sent_unwritten(patch: MonkeyPatch) -> None:
+    patch.setattr(OrderJournal, "has_written", _yes)
 
 
 @_fault("signals that time has caused do not wait until it is on disk", is_rare=True)

@@ -106,7 +106,7 @@ def _entry(world: World, entry: Entry) -> Iterator[str]:
     if entry.refusal is not None and sent and not entry.fates:
         yield f"{name} was refused ({entry.refusal.text}), and sent to {sent}"
     is_ours = any(one.identity in entry.fates for one in world.terminals)
-    if entry.is_open and is_ours:
+    if entry.is_open and is_ours and entry.request.id not in world.watch.parting:
         yield f"{name} has no end: {entry.state} {list(entry.fates)}"
 
 

@@ -229,7 +229,7 @@ class Terminal:
         for result in results:
             self.client.report(result)
         self._keep_deals()
-        if self.client.welcome is not None and len(self.deals) > self._deals_taken:
+        if self.taken is not None and len(self.deals) > self._deals_taken:
             fresh = self.deals[self._deals_taken :]
             self._deals_taken = len(self.deals)
             self.client.take_deals(fresh)

@@ -82,10 +82,10 @@ class World:
             self._terminal("publisher/trader", "", "A"),
         ]
         self.strangers = Strangers(self.lines, self.chance, self.record)
-        self.watch = Watch(self.record, self._of, self._is_halted)
         self.stopped = Stopped(self.record)
         self.daemon: Daemon | None = None
         self.stop = Event()
+        self.watch = Watch(self.record, self._of, self._is_halted, self.stop.is_set)
         self.is_healing = False
         self._turns_left = 0
         self._quiet = 0
@@ -149,6 +149,7 @@ class World:
         if (self.folder / "rules.cep").read_text().endswith(WRONG):
             self._write_rules("rules.cep", 0.0)  # else it would not begin, and say so
         self.stop.clear()
+        self.watch.parting.clear()
         self.threads.begin()
         wire = Wire(self.lines, self.chance, self._turn, self._between_frames, self.watch.sent_down)
         try:
