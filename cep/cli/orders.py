@@ -37,6 +37,7 @@ from mt5bridge.orders import (
     order_id,
     read_book,
     read_journal,
+    witnessed,
 )
 from mt5bridge.server import Request
 from mt5bridge.server.status import running_status
@@ -103,6 +104,8 @@ def opened(config: Config) -> Book:
 def tell_rest(book: Book, found: int, shown: int) -> None:
     if shown < found:
         say(f"the newest {shown:,} of {counted(found, 'request')}; --last 0 shows all")
+    for witness in book.unremembered.values():
+        say(f"not known here, and executed: {one_line(witnessed(witness))}")
     if book.halted is not None and book.halted.halted:
         say(f"halted: {one_line(book.halted.reason)}; `mt5cep orders resume` ends it", err=True)
 

@@ -30,6 +30,9 @@ def notices(status: Status) -> list[str]:
     found += [f"halted: {status.halt_reason}"] if status.halted else []
     found += [f"rules {one.name}: halted: {one.halted}" for one in status.rules if one.halted]
     found += position_notices(status)
+    if status.unremembered:
+        count = f"{status.unremembered:,} request{'s' * (status.unremembered != 1)}"
+        found.append(f"{count} executed that the order journal does not know: `mt5cep orders ls`")
     for one in status.limits:
         times = f"{one.times:,} time{'s' * (one.times != 1)}"
         found.append(f"{one.setting}: {one.effect}, {times} since the start: {one.reason}")

@@ -86,6 +86,7 @@ class StatusFile:
             paper=paper_status(outgoing.paper if outgoing else None),
             positions=outgoing.positions() if outgoing else [],
             awaited_deals=outgoing.desk.holdings.awaited_count if outgoing else 0,
+            unremembered=len(outgoing.desk.book.unremembered) if outgoing else 0,
         )
 
     def end(self) -> None:

@@ -26,6 +26,7 @@ from mt5bridge.orders.request import (
     order_id,
 )
 from mt5bridge.orders.syncer import Syncer
+from mt5bridge.orders.unremembered import witnessed
 
 __all__ = [
     "Book",
@@ -54,4 +55,5 @@ __all__ = [
     "order_id",
     "read_book",
     "read_journal",
+    "witnessed",
 ]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from mt5bridge.orders.journal import read_journal
 from mt5bridge.orders.records import (
+    Dealt,
     Halted,
     Record,
     Refused,
@@ -114,12 +115,14 @@ class Book:
     """Entries by id, in the order in which they were asked; terminals and the kill switch too.
 
     `lost` are ids of which a damaged journal has not kept what was asked, with the terminals it
-    names: they may have been sent.
+    names: they may have been sent. `unremembered` are ids of which a deal or a report tells, and
+    that the journal does not know at all.
     """
 
     def __init__(self, records: Iterable[Record] = ()) -> None:
         self._entries: dict[int, Entry] = {}
         self.lost: dict[int, list[str]] = {}
+        self.unremembered: dict[int, Dealt | Told] = {}
         self.terminals: dict[str, Terminal] = {}
         self.halted: Halted | None = None
         self.rules_halted: dict[str, RulesHalted] = {}  # by the rule file's name
@@ -136,16 +139,25 @@ class Book:
         """What is known of an id."""
         return self._entries.get(identifier)
 
+    def knows(self, identifier: int) -> bool:
+        """Whether there is anything about an id."""
+        kinds = (self._entries, self.lost, self.unremembered)
+        return any(identifier in known for known in kinds)
+
     def apply(self, record: Record) -> None:
         """Take one record."""
         match record:
             case Requested():
                 self._entries.setdefault(record.id, Entry(record, changed_msc=record.time_msc))
                 self.lost.pop(record.id, None)
+                self.unremembered.pop(record.id, None)
             case Refused() | Sent():
                 self._decide(record)
             case Told():
                 self.tell(record)
+            case Dealt():
+                if record.unremembered and not self.knows(record.unremembered):
+                    self.unremembered[record.unremembered] = record
             case Terminal():
                 self.terminals[record.identity] = record
             case Halted():
@@ -159,6 +171,9 @@ class Book:
         Only who was sent the request, or asked about it, has anything to tell of it.
         """
         entry = self._entries.get(record.result.id)
+        if entry is None and record.unremembered:
+            self.unremembered.setdefault(record.result.id, record)
+            return None
         if entry is None:
             self._lose(record.result.id, [record.terminal])
             return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 
@@ -14,11 +15,15 @@ _COSTS = (*range(7, 13), *range(15, 18))
 """Commissions, interest, dividends and tax: deals that are no trade and still gain or lose."""
 _BY_BROKER = (4, 5, 6)
 """DEAL_REASON_SL, DEAL_REASON_TP, DEAL_REASON_SO: what an order has left to the trade server."""
+_ID = re.compile("([0-9a-f]{16})(?:[ :]|$)")
 _EXITS = (DealEntry.OUT, DealEntry.OUT_BY)
 
 
 def dealt(owner: str, deals: Records, utc_offset_ms: int) -> list[Dealt]:
-    """What deals of an account mean; deposits and the like mean nothing, deletions undo."""
+    """What deals of an account mean; deposits and the like mean nothing, deletions undo.
+
+    Each names its request, as if nobody knew it.
+    """
     times = utc_msc(deals, utc_offset_ms).tolist()
     return [
         Dealt(
@@ -33,10 +38,17 @@ def dealt(owner: str, deals: Records, utc_offset_ms: int) -> list[Dealt]:
             is_exit=int(deal["entry"]) in _EXITS,
             magic=int(deal["magic"]),
             by_broker=int(deal["reason"]) in _BY_BROKER,
+            unremembered=request_in(text_of(bytes(deal["comment"]))),
         )
         for deal, time_msc in zip(deals, times, strict=True)
         if int(deal["type"]) in (*_TRADES, *_COSTS) or int(deal["revision"]) > 0
     ]
+
+
+def request_in(comment: str) -> int:
+    """The id of its request that an order's comment begins with; 0: none."""
+    found = _ID.match(comment)
+    return int(found[1], 16) if found else 0
 
 
 def _lots(deal: np.void) -> float | None:

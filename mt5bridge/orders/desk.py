@@ -31,9 +31,10 @@ from mt5bridge.orders.records import (
     Told,
     requested,
 )
-from mt5bridge.orders.request import described, differs, opens
+from mt5bridge.orders.request import described, differs, has_expired, not_sent, opens
+from mt5bridge.orders.unremembered import of_deal, of_result, witnessed
 from mt5bridge.server import Batch, Funds, Outcome, Request, Trader
-from mt5bridge.wire import Order, Signal, SignalResult, SignalStatus
+from mt5bridge.wire import Order, Signal, SignalResult
 
 _DAY_MS = 86_400_000
 _TIDY_AT = 2_000
@@ -115,6 +116,7 @@ class Desk:
         self.on_claim: Callable[[Claim], None] = lambda _claim: None
         """Told what other hands have made of a strategy's position, once."""
         self._post: Post | None = None
+        self._since_msc = 0
         self._held: deque[tuple[int, Entry, int]] = deque()
         self._told_funds: set[str] = set()  # accounts of which a trader has told
         self._noted_at: dict[str, int] = {}  # number of each terminal's newest record
@@ -167,6 +169,7 @@ class Desk:
         that are not sent any more, or that find no room, it is only asked what became of them.
         """
         self._post = post
+        self._since_msc = now_msc if self.journal.is_new else 0
         halted = self.book.halted
         if halted is not None:
             post.halt(halted.halted, halted.reason)
@@ -329,9 +332,11 @@ class Desk:
 
     def on_deals(self, batch: Batch, owner: str) -> None:
         """Deals have come."""
-        for deal in dealt(owner, batch.records, batch.utc_offset_ms):
+        for told in dealt(owner, batch.records, batch.utc_offset_ms):
+            deal = of_deal(told, self.book, self.holdings.strategies, self._since_msc)
             if self.guard.dealt(deal):
                 self.journal.add(deal)
+                self.book.apply(deal)
                 self._name_unknown(deal)
                 self.holdings.dealt(deal)
         changed, self.holdings.changed = self.holdings.changed, []
@@ -392,7 +397,7 @@ class Desk:
         assert self._post is not None
         if not self.sends(request):
             return "sending is off in the daemon's settings"
-        if _has_expired(request, judged_msc):
+        if has_expired(request, judged_msc):
             late_ms = judged_msc - request.valid_until_msc
             return f"{late_ms:,} ms too late, so it was not sent"
         owners = sorted({self._post.owner(identity) for identity in terminals})
@@ -410,7 +415,7 @@ class Desk:
         """Whether what may have been sent before is not sent again: it is late, or unwanted now."""
         is_unwanted = self.limits.dry_run or not self.sends(request)
         is_halted = self.guard.halt_of(request) is not None
-        return is_unwanted or is_halted or _has_expired(request, market_msc)
+        return is_unwanted or is_halted or has_expired(request, market_msc)
 
     def _send(self, entry: Entry, now_msc: int) -> None:
         assert self._post is not None
@@ -420,7 +425,7 @@ class Desk:
             return
         for identity, refusal in refusals.items():
             if refusal:
-                result = _not_sent(entry.request, now_msc, refusal)
+                result = not_sent(entry.request, now_msc, refusal)
                 self._note(Told(now_msc, identity, result, entry.fates[identity].account))
                 self.on_news(News(entry, identity, result))
 
@@ -480,10 +485,10 @@ class Desk:
     def _name_unknown(self, deal: Dealt) -> None:
         odd = [name for name in ("lots", "profit") if getattr(deal, name) is None]
         if odd:
-            logger.error(
-                "deal {} of {}: no number for its {}: limits of that refuse until it is revised",
-                deal.ticket, deal.owner, " and ".join(odd),
-            )  # fmt: skip
+            text = "deal {} of {}: no number for its {}: limits of that refuse until it is revised"
+            logger.error(text, deal.ticket, deal.owner, " and ".join(odd))
+        if deal.unremembered:
+            self.complain("orders_unremembered", witnessed(deal))
 
     def _noted(self, record: Requested) -> Entry:
         self._note(record)
@@ -495,12 +500,12 @@ class Desk:
         identity, result = record.terminal, record.result
         entry = self.book.get(result.id)
         if entry is None:
-            self.complain("results_ignored", f"{_quoted(record)}, which is unknown here")
+            self._adopt(record)
         elif identity not in entry.fates:
             whom = ", ".join(entry.fates) or "nobody"
-            self.complain("results_ignored", f"{_quoted(record)}, which was sent to {whom}")
+            self.complain("results_ignored", f"{record.said}, which was sent to {whom}")
         elif len(entry.fates[identity].results) >= self.results_max and not result.status.final:
-            self.complain("results_refused", f"{_quoted(record)}, after {self.results_max} others")
+            self.complain("results_refused", f"{record.said}, after {self.results_max} others")
         elif self._told(record):
             self.journal.add(record)
             self._check_size(entry, record)
@@ -511,13 +516,22 @@ class Desk:
         elif not entry.fates[identity].knows(result):
             is_of_another = entry.fates[identity].is_of_another(record)
             why = "on another account" if is_of_another else "after the final one or unasked"
-            self.complain("results_ignored", f"{_quoted(record)}, {why}")
+            self.complain("results_ignored", f"{record.said}, {why}")
+
+    def _adopt(self, told: Told) -> None:
+        """Keep what a terminal has done by a request that the journal does not know."""
+        found = None if self.journal.is_full else of_result(told, self.book)
+        if found is None:
+            self.complain("results_ignored", f"{told.said}, which is unknown here")
+        else:
+            self._note(found)
+            self.complain("orders_unremembered", witnessed(found))
 
     def _check_size(self, entry: Entry, told: Told) -> None:
         """More lots than were asked for: they are held, so they count, and somebody has to look."""
         asked, filled = entry.request.lots, entry.fates[told.terminal].lots
         if asked and told.result.lots and filled > asked + ROUNDING:
-            self.complain("results_overfilled", f"{_quoted(told)}: {filled:g} of {asked:g} asked")
+            self.complain("results_overfilled", f"{told.said}: {filled:g} of {asked:g} asked")
 
     def _note(self, record: Record) -> None:
         self._apply(record)
@@ -575,7 +589,7 @@ class Desk:
             for entry in self.book
             if not entry.is_open and entry.changed_msc < since_msc
         }
-        lost = self.book.lost
+        lost = {*self.book.lost, *self.book.unremembered}
         for record in self.journal.records:
             match record:
                 case Requested() | Refused() | Sent() | Told():
@@ -583,18 +597,3 @@ class Desk:
                     is_old = number in lost and record.time_msc < since_msc
                     if number not in ended and not is_old:
                         yield record
-
-
-def _quoted(told: Told) -> str:
-    result = told.result
-    what = f"{result.status.name.lower()} {result.lots:g} lots"
-    return f"{told.terminal}: {what} of {result.id:016x}"
-
-
-def _has_expired(request: Request, market_msc: int) -> bool:
-    return bool(request.valid_until_msc) and request.valid_until_msc < market_msc
-
-
-def _not_sent(request: Request, now_msc: int, why: str) -> SignalResult:
-    """What became of a request at a terminal that it is not sent to."""
-    return SignalResult(request.id, 0, 0, now_msc, 0.0, 0.0, 0, SignalStatus.REJECTED, why)

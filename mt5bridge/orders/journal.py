@@ -108,11 +108,13 @@ class OrderJournal:
 
     One thread adds; any thread writes and syncs. `added` is set by `announce` when there is
     something to sync, and `awaited` when somebody waits for that.
+    `is_new` where there was no file before: what was done then, it does not know.
     Beyond `bytes_max` (0: no limit) it `is_full`: who adds is to add no more than must be.
     """
 
     def __init__(self, path: Path, disk: Disk | None = None, bytes_max: int = 0) -> None:
         content = read_journal(path)
+        self.is_new = not path.exists()
         self.path = path
         self._disk = disk or Disk()
         self.records = content.records

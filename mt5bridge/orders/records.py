@@ -88,6 +88,14 @@ class Told(msgspec.Struct, frozen=True, tag="result"):
     terminal: str
     result: SignalResult
     account: str = ""  # not in journals of earlier versions
+    unremembered: bool = False  # the journal does not know what was asked; nor is this there
+
+    @property
+    def said(self) -> str:
+        """In words."""
+        result = self.result
+        what = f"{result.status.name.lower()} {result.lots:g} lots"
+        return f"{self.terminal}: {what} of {result.id:016x}"
 
 
 class Halted(msgspec.Struct, frozen=True, tag="halt"):
@@ -141,6 +149,7 @@ class Dealt(msgspec.Struct, frozen=True, tag="deal"):
     is_exit: bool
     magic: int = 0  # not in journals of earlier versions
     by_broker: bool = False  # a stop, a target or a stop-out has closed; neither there
+    unremembered: int = 0  # id of its request, if the journal does not know that; neither there
 
 
 Record: TypeAlias = Requested | Refused | Sent | Told | Halted | RulesHalted | Terminal | Dealt

@@ -16,6 +16,8 @@ from mt5bridge.wire import (
     Side,
     Signal,
     SignalOrder,
+    SignalResult,
+    SignalStatus,
     WireError,
     encode,
 )
@@ -182,3 +184,13 @@ def _level(request: SignalOrder, name: str) -> list[str]:
 
 def _lots(lots: float) -> str:
     return f"{lots:g} lots" if lots else ""
+
+
+def has_expired(request: Request, market_msc: int) -> bool:
+    """Whether it was good until before this time, UTC ms."""
+    return bool(request.valid_until_msc) and request.valid_until_msc < market_msc
+
+
+def not_sent(request: Request, now_msc: int, why: str) -> SignalResult:
+    """What became of a request at a terminal that it is not sent to."""
+    return SignalResult(request.id, 0, 0, now_msc, 0.0, 0.0, 0, SignalStatus.REJECTED, why)

@@ -144,6 +144,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     rules: list[RuleFileStatus] = []
     positions: list[PositionStatus] = []  # as far as deals have told, the first of them
     awaited_deals: int = 0  # fills that traders have told and publishers have not
+    unremembered: int = 0  # requests that were executed, and that the order journal does not know
     troubles: list[Trouble] = []  # what fails now, oldest first
 
 

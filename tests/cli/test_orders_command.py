@@ -78,6 +78,15 @@ def test_damage_is_told(settings: Path) -> None:
     assert "`mt5cep orders resume`" in found.output
 
 
+def test_ls_tells_of_what_was_executed_and_is_not_known(settings: Path) -> None:
+    journal = OrderJournal(journal_path(read_config(settings)))
+    done = result(9, SignalStatus.EXECUTED, lots=0.1)
+    journal.add(Told(NOON_MSC, "one", done, unremembered=True))
+    journal.close()
+    found = run("ls", "--config", settings)
+    assert f"not known here, and executed: one: executed 0.1 lots of {9:016x}\n" in found.output
+
+
 @pytest.mark.parametrize("value", ["nan", "inf", "-inf", "1e999", "-1", "x"])
 @pytest.mark.parametrize("option", ["--lots", "--price", "--sl", "--tp"])
 def test_what_is_no_number_is_not_sent(settings: Path, option: str, value: str) -> None:

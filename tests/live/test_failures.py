@@ -19,6 +19,7 @@ from cep.archive import ArchiveError
 from cep.cli import main
 from cep.daemon import Daemon, DaemonFailedError
 from cep.live.config import Config, read_config
+from cep.live.health import notices
 from cep.live.outgoing import Outgoing
 from cep.live.status_file import StatusFile, status_path
 from mt5bridge.client import Connection
@@ -265,6 +266,13 @@ def test_the_exit_code_tells_that_a_disk_has_failed(tmp_path: Path) -> None:
 
 
 # -- status ------------------------------------------------------------------------------------
+
+
+def test_the_status_tells_of_requests_that_the_journal_does_not_know() -> None:
+    status = Status(program="p", version="1", pid=1, bind="b", since_msc=0, written_msc=5)
+    assert notices(status) == []
+    (told,) = notices(msgspec.structs.replace(status, unremembered=1))
+    assert told == "1 request executed that the order journal does not know: `mt5cep orders ls`"
 
 
 def test_a_full_disk_has_room_to_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

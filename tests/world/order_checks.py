@@ -37,9 +37,8 @@ def order_problems(world: World, groups: list[Group]) -> Iterator[str]:
     yield from _switched(world, content.records)
     for entry in book:
         yield from _entry(world, entry)
-    undone = causes if world.record.counts["power losses"] else set()
     for terminal in world.terminals:
-        yield from _broker(terminal, book, undone)
+        yield from _broker(terminal, book)
         yield from _counted(terminal, content.records)
     yield from _limits(world)
 
@@ -110,16 +109,16 @@ def _entry(world: World, entry: Entry) -> Iterator[str]:
         yield f"{name} has no end: {entry.state} {list(entry.fates)}"
 
 
-def _broker(terminal: Terminal, book: Book, undone: set[int]) -> Iterator[str]:
-    """What the broker did is what the journal says; a loss of power may have undone that a signal
-    was found, and among other records it is not found again.
+def _broker(terminal: Terminal, book: Book) -> Iterator[str]:
+    """What the broker did is what the journal says. Of what a loss of power has taken from it, it
+    has what the deals say.
     """
     for login in terminal.logins:
         for number, made in _by_request(login.account.deals).items():
             entry = book.get(number)
             name = f"{number:016x} at {terminal.identity}"
             fate = entry.fates.get(terminal.identity) if entry is not None else None
-            if entry is None and number in undone:
+            if number in book.unremembered:
                 continue
             if entry is None or fate is None:
                 yield f"{name} was executed, and the journal does not know it"

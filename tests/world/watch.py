@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 
 from mt5bridge.orders.request import opens
 from mt5bridge.wire import Ack, Frame, Halt, Heartbeat, Order, Signal, Welcome, decode
@@ -26,7 +26,8 @@ class Watch:
         self.stored: dict[tuple[str, str], int] = {}
         """The last number of each terminal's streams that it has called stored."""
         self.sent: dict[tuple[str, int], str] = {}
-        """The account of the terminal that a request was sent to."""
+        """Which terminals each request was sent to, and the account of that, as far as it is known.
+        """
         self.parting: set[int] = set()
         """What this life sends after it was told to end: the next one hears what became of it."""
         self.owners: dict[bytes, str] = {}
@@ -41,6 +42,14 @@ class Watch:
         """A terminal has connected."""
         if terminal.line is not None:
             self.owners[terminal.line.route] = terminal.owner
+
+    def forget(self, known: Container[int]) -> None:
+        """A loss of power has left only these requests in the order journal: of others nobody knows
+        which account they were meant for.
+        """
+        for key in self.sent:
+            if key[1] not in known:
+                self.sent[key] = ""
 
     def sent_down(self, line: Connection, data: bytes) -> None:
         """The daemon has sent a frame."""
@@ -92,5 +101,5 @@ class Watch:
             self._record.problem(f"{terminal.identity} is sent {what} on {owner}, unconfirmed")
         self._trades_on[terminal.identity] = owner
         before = self.sent.setdefault((terminal.identity, frame.id), owner)
-        if before != owner:
+        if before not in ("", owner):
             self._record.problem(f"{what} was sent to {before} and to {owner}")

@@ -27,6 +27,7 @@ from mt5bridge.orders import (
     SendOrder,
     TurnHalt,
     TurnRules,
+    read_book,
 )
 from mt5bridge.orders.inbox import Command
 from mt5bridge.orders.request import OrderAction
@@ -209,6 +210,8 @@ class World:
             self.record.note("power is lost")
             self.record.counts["power losses"] += 1
             self.disk.lose_power_here()
+            book = read_book(self.folder / "state" / "orders.journal")
+            self.watch.forget({entry.request.id for entry in book})
         for terminal in self.terminals:
             terminal.drop(self.lines)
             if self.chance.random() < 0.2:
