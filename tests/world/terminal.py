@@ -147,8 +147,6 @@ class Terminal:
         if self.client.silent(self.now):
             self.drop(lines)
             return
-        if self.client.state is ClientState.LIVE and self.taken is None:
-            self._seek()
         self._pass_time()
         self._answer()
         frames = self.client.outgoing(self.now, frames_max=self.chance.randint(1, 6))
@@ -169,6 +167,8 @@ class Terminal:
             except WireError:
                 continue
             self.client.receive(frame, self.now)
+            if self.client.state is ClientState.LIVE and self.taken is None:
+                self._seek()  # at once: a later WELCOME may tell of what another program sent
             found, self.client.requests = self.client.requests, []
             self.requests.extend(found)
 
