@@ -18,15 +18,17 @@ from tests.emulator.market import needs_compiler
 TABLE = Path(__file__).with_name("prototypes.txt")
 API = (
     *(SHIM / folder / "api.hpp" for folder in ("terminal", "broker")),
+    *(SHIM / "terminal" / f"{name}_api.hpp" for name in ("bars", "objects")),
     *(SHIM / "language" / f"{name}.hpp" for name in
       "arrays calendar crypt errors files globals maths print strings".split()),
 )  # fmt: skip
 # Not in the table: what takes or gives any pointer, and what is there to be refused.
-OTHERS = {"GetPointer", "CheckPointer", "EnumToString", "ArraySetAsSeries", "ArrayPrint"}
+OTHERS = {"GetPointer", "CheckPointer", "EnumToString", "ArrayPrint"}
 _PROTOTYPE = re.compile(r"(\w+) (\w+)\((.*)\)")
 _PARAMETER = re.compile(r"(const )?(\w+) (&?)\w+(\[\])?(?: = (.+))?")
 _DECLARED = re.compile(
-    r"^(?:inline )?[\w:<>]+ (i?[A-Z]\w+)\((?:[^;{]*?\)) *(?:;|\{)", re.MULTILINE | re.DOTALL
+    r"^(?:(?:inline )?[\w:<>]+ |MQL_COPY\()(i?[A-Z]\w+)(?:\((?:[^;{]*?\)) *(?:;|\{)|, \w+\)$)",
+    re.MULTILINE | re.DOTALL,
 )
 
 
@@ -145,9 +147,7 @@ def _lines(one: Prototype, counts: set[int]) -> list[str]:
     lines += [f"static_assert(!takes_{one.name}<{wrong}>);" for wrong in one.wrong()]
     if not one.is_variadic:
         others = {one.counts[0] - 1, one.counts[-1] + 1} - counts - {-1}
-        more = [
-            one.given(count) + (", double" if count > one.counts[-1] else "") for count in others
-        ]
+        more = [one.given(count) for count in others]
         lines += [f"static_assert(!takes_{one.name}<{given.strip(', ')}>);" for given in more]
     if not any(parameter.type == "void" for parameter in one.parameters) and not one.is_variadic:
         types = ", ".join(parameter.exact() for parameter in one.parameters)

@@ -61,7 +61,7 @@ REFUSED = [
     ("class A\n{\n  static int s_n = 1;\n};\n" + START, 3, 18, "a member with an initial value"),
     ("interface I\n{\n  int m_n;\n};\n" + START, 3, 3, "what an interface cannot have"),
     ("interface I\n{\n  int Get() { return(1); }\n};\n" + START, 3, 3, "what an interface cannot"),
-    ("namespace N { int a; }\n" + START, 1, 1, "namespace is not MQL5"),
+    ("namespace N { int a; }\n" + START, 1, 1, "namespaces are not part of the emu"),
 ]
 
 

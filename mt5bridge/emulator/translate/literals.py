@@ -34,7 +34,6 @@ _OTHER_LANGUAGE = {
     "try": "return false on failure",
     "catch": "return false on failure",
     "throw": "return false on failure",
-    "namespace": "prefix the names",
     "using": "use typedef or the type itself",
     "friend": "make the member public",
     "constexpr": "write const",
@@ -146,6 +145,8 @@ def _rewrite_word(token: Token, previous: Token | None) -> None:
         raise token.error("MQL5 has no ->", "write a dot")
     elif token.text in _OTHER_LANGUAGE:
         raise token.error(f"{token.text} is not MQL5", _OTHER_LANGUAGE[token.text])
+    elif token.text == "namespace":
+        raise token.error("namespaces are not part of the emulated terminal", "prefix the names")
     elif token.text in _WORDS and (previous is None or previous.text != "."):
         token.text = _WORDS[token.text]
 

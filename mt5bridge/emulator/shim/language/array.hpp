@@ -84,12 +84,15 @@ class array {
   }
   ~array() { release(); }
 
-  T& operator[](place_index at) { return data_[at.within(size_)]; }
-  const T& operator[](place_index at) const { return data_[at.within(size_)]; }
+  T& operator[](place_index at) { return data_[place(at)]; }
+  const T& operator[](place_index at) const { return data_[place(at)]; }
   int size() const { return size_; }
   T* data() { return data_; }
   const T* data() const { return data_; }
   static constexpr bool dynamic() { return true; }
+  // Whether indices count from the last element, as ArraySetAsSeries has it; `data` never does.
+  bool series() const { return series_; }
+  void set_series(bool series) const { series_ = series; }
 
   // Makes it `size` elements long, with room for `reserve` more.
   bool resize(long size, long reserve = 0) {
@@ -116,9 +119,14 @@ class array {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
     std::swap(capacity_, other.capacity_);
+    std::swap(series_, other.series_);
   }
 
  private:
+  size_t place(place_index at) const {
+    const size_t index = at.within(size_);
+    return series_ ? static_cast<size_t>(size_) - 1 - index : index;
+  }
   void grow(long capacity) {
     const size_t bytes = sizeof(T) * static_cast<size_t>(capacity);
     void* const space = plain ? std::realloc(static_cast<void*>(data_), bytes) : std::malloc(bytes);
@@ -136,6 +144,7 @@ class array {
   T* data_ = nullptr;
   int size_ = 0;
   long capacity_ = 0;
+  mutable bool series_ = false;  // of a const array, too
 };
 
 // A parameter `T &name[]`: the caller's array, dynamic or static.
@@ -163,7 +172,11 @@ class array_ref {
   array_ref(const array_ref<U>& other)
       : dynamic_(other.dynamic_), data_(other.data_), size_(other.size_) {}
 
-  T& operator[](place_index at) const { return data()[at.within(size())]; }
+  T& operator[](place_index at) const {
+    return dynamic_ ? (*dynamic_)[at] : data_[at.within(size_)];
+  }
+  bool series() const { return dynamic_ && dynamic_->series(); }
+  void set_series(bool series) const { dynamic_->set_series(series); }
   int size() const { return dynamic_ ? dynamic_->size() : size_; }
   T* data() const { return dynamic_ ? dynamic_->data() : data_; }
   bool dynamic() const { return dynamic_ != nullptr; }

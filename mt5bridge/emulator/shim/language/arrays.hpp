@@ -42,18 +42,36 @@ template <class T, size_t N>
 __attribute__((unavailable("ArrayResize of an array with a size; declare it as name[]")))
 int ArrayResize(fixed<T, N>& values, int size, int reserve = 0);
 
-// The order of indices is no property of an array here.
+// Whether indices count from the last element; those of an array with a size or with dimensions do not.
 template <any_array A>
-__attribute__((unavailable("the emulated terminal counts from the oldest element: write "
-                           "a[ArraySize(a) - 1 - i], or ArrayReverse")))
-bool ArraySetAsSeries(A& values, bool flag);
-template <any_array A>
-bool ArrayGetAsSeries(const A&) {
-  return false;
+bool ArrayGetAsSeries(const A& values) {
+  if constexpr (requires { values.series(); })
+    return values.series();
+  else
+    return false;
 }
+template <any_array A>
+bool ArraySetAsSeries(const A& values, bool flag) {
+  if constexpr (requires { values.set_series(flag); } && !is_array<element<A>>) {
+    if (!values.dynamic()) return false;
+    values.set_series(flag);
+    return true;
+  } else {
+    return false;
+  }
+}
+// Only the arrays that the terminal hands to OnCalculate are; it hands none here.
 template <any_array A>
 bool ArrayIsSeries(const A&) {
   return false;
+}
+
+// Of what such an array does here the documentation is silent, or it is not part of this terminal.
+template <any_array... A>
+void forward_only(const char* function, const A&... values) {
+  if ((ArrayGetAsSeries(values) || ...))
+    stop_program(std::string(function) + " of an array that ArraySetAsSeries has turned is not part "
+                 "of the emulated terminal: turn it back first", "", 0);
 }
 
 template <target_array A>
@@ -75,6 +93,7 @@ inline long span_of(long size, long start, long count) {
 template <target_array D, any_array S>
 int ArrayCopy(D&& target, const S& source, int target_start = 0, int source_start = 0,
               int count = WHOLE_ARRAY) {
+  forward_only("ArrayCopy", target, source);
   if (target_start < 0 || source_start < 0) return fail(ERR_INVALID_PARAMETER);
   const long taken = span_of(source.size(), source_start, count);
   if (taken == 0) return 0;
@@ -133,6 +152,7 @@ bool ArraySort(A&& values) {
 // The index of an equal element in a sorted array, else of the nearest one.
 template <any_array A, class T>
 int ArrayBsearch(const A& values, T value) {
+  forward_only("ArrayBsearch", values);
   if (values.size() == 0) return -1;
   const auto* begin = values.data();
   const auto* at = std::lower_bound(begin, begin + values.size(), value);
@@ -147,20 +167,25 @@ template <any_array A>
 int ArrayMaximum(const A& values, int start = 0, int count = WHOLE_ARRAY) {
   const long taken = span_of(values.size(), start, count);
   if (start < 0 || taken == 0) return -1;
-  const auto* begin = values.data() + start;
-  return static_cast<int>(std::max_element(begin, begin + taken) - begin) + start;
+  int best = start;
+  for (int at = start; at < start + taken; at++)
+    if (values[at] > values[best]) best = at;
+  return best;
 }
 
 template <any_array A>
 int ArrayMinimum(const A& values, int start = 0, int count = WHOLE_ARRAY) {
   const long taken = span_of(values.size(), start, count);
   if (start < 0 || taken == 0) return -1;
-  const auto* begin = values.data() + start;
-  return static_cast<int>(std::min_element(begin, begin + taken) - begin) + start;
+  int best = start;
+  for (int at = start; at < start + taken; at++)
+    if (values[at] < values[best]) best = at;
+  return best;
 }
 
 template <target_array A>
 bool ArrayReverse(A&& values, int start = 0, int count = WHOLE_ARRAY) {
+  forward_only("ArrayReverse", values);
   if (start < 0) return fail(ERR_INVALID_PARAMETER);
   auto* begin = values.data() + start;
   std::reverse(begin, begin + span_of(values.size(), start, count));
@@ -169,6 +194,7 @@ bool ArrayReverse(A&& values, int start = 0, int count = WHOLE_ARRAY) {
 
 template <target_array A>
 bool ArrayRemove(A&& values, int start, int count = WHOLE_ARRAY) {
+  forward_only("ArrayRemove", values);
   if (start < 0 || start > values.size()) return fail(ERR_INVALID_PARAMETER);
   const long removed = span_of(values.size(), start, count);
   auto* at = values.data() + start;
@@ -179,6 +205,7 @@ bool ArrayRemove(A&& values, int start, int count = WHOLE_ARRAY) {
 template <target_array D, any_array S>
 bool ArrayInsert(D&& target, const S& source, int target_start, int source_start = 0,
                  int count = WHOLE_ARRAY) {
+  forward_only("ArrayInsert", target, source);
   if (target_start < 0 || target_start > target.size()) return fail(ERR_INVALID_PARAMETER);
   const long added = span_of(source.size(), source_start, count);
   const long before = target.size();
@@ -206,6 +233,7 @@ bool ArraySwap(A& left, A& right) {
 template <any_array A, any_array B>
 int ArrayCompare(const A& left, const B& right, int left_start = 0, int right_start = 0,
                  int count = WHOLE_ARRAY) {
+  forward_only("ArrayCompare", left, right);
   if (left_start < 0 || right_start < 0) return -2;
   const long n = span_of(left.size(), left_start, count);
   const long m = span_of(right.size(), right_start, count);

@@ -49,6 +49,7 @@ constexpr int color_of_rgb(int rgb) { return (rgb & 255) << 16 | (rgb & 0xFF00) 
 #define MQL_COLOR_CONSTANT(name, rgb) inline constexpr color clr##name = color_of_rgb(rgb);
 MQL_WEB_COLORS(MQL_COLOR_CONSTANT)
 #undef MQL_COLOR_CONSTANT
+inline constexpr color clrFuchsia = clrMagenta;  // not in the table, but traders' programs have it
 
 // "clrRed", the first of the table if two have the value; empty: none has.
 std::string_view color_name(color value);

@@ -2,8 +2,10 @@
 // time, events, indicators, sockets and information about the terminal.
 #pragma once
 
+#include "bars_api.hpp"
 #include "enum_names.hpp"
 #include "enums.hpp"
+#include "objects_api.hpp"
 #include "language/language.hpp"
 
 namespace mql {
@@ -54,6 +56,10 @@ double SymbolInfoDouble(const string& symbol, ENUM_SYMBOL_INFO_DOUBLE property);
 bool SymbolInfoDouble(const string& symbol, ENUM_SYMBOL_INFO_DOUBLE property, double& value);
 string SymbolInfoString(const string& symbol, ENUM_SYMBOL_INFO_STRING property);
 bool SymbolInfoString(const string& symbol, ENUM_SYMBOL_INFO_STRING property, string& value);
+bool SymbolInfoSessionQuote(const string& symbol, ENUM_DAY_OF_WEEK day, uint session,
+                            datetime& from, datetime& to);
+bool SymbolInfoSessionTrade(const string& symbol, ENUM_DAY_OF_WEEK day, uint session,
+                            datetime& from, datetime& to);
 bool MarketBookAdd(const string& symbol);
 bool MarketBookRelease(const string& symbol);
 bool MarketBookGet(const string& symbol, array_ref<MqlBookInfo> book);

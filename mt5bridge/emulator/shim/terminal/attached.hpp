@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "bars.hpp"
 #include "events.hpp"
 #include "market.hpp"
 #include "sockets.hpp"
@@ -61,6 +62,7 @@ struct Attached {
   std::int64_t timer_period_us = 0, timer_due_us = 0;
   std::set<std::string> books;
   std::map<int, Attached*> indicators;  // by handle
+  std::map<int, bars::Study> studies;   // those built into the terminal, by handle
   int next_indicator = 10;
   std::map<std::string, std::uint64_t> synchronised;  // calls of CopyTicks by symbol
   std::uint64_t copy_calls = 0, copied_ticks = 0;

@@ -63,7 +63,7 @@ namespace {
 
 // The real terminal closes what a program leaves open when it unloads it, and does not tell.
 void tell_left_open(const Attached& attached) {
-  std::size_t indicators = 0;
+  std::size_t indicators = attached.studies.size();
   for (const auto& [handle, indicator] : attached.indicators)
     indicators += !indicator->leaving;
   const std::pair<std::size_t, const char*> counts[] = {

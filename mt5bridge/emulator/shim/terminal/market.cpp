@@ -58,6 +58,7 @@ void TickBase::insert(const MqlTick& tick) {
     m_ticks.push_back(tick);
     return;
   }
+  ++m_inserted;
   m_ticks.insert(m_ticks.begin() + static_cast<std::ptrdiff_t>(after(tick.time_msc)), tick);
 }
 

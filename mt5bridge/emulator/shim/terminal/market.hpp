@@ -28,8 +28,12 @@ public:
   std::size_t at_or_after(std::int64_t time_msc) const;
   std::size_t after(std::int64_t time_msc) const;
 
+  // How many ticks were put in before others: what was made of the base before holds no more.
+  std::uint64_t inserted() const { return m_inserted; }
+
 private:
   std::vector<MqlTick> m_ticks;
+  std::uint64_t m_inserted = 0;
 };
 
 struct Symbol {

@@ -150,7 +150,7 @@ int MQLInfoInteger(ENUM_MQL_INFO_INTEGER property) {
     case MQL_MEMORY_LIMIT:
       return 16384;
     case MQL_HANDLES_USED:
-      return static_cast<int>(terminal::self().indicators.size());
+      return static_cast<int>(terminal::self().indicators.size() + terminal::self().studies.size());
     case MQL_TESTER:
       return terminal::in_tester();
     default:
@@ -229,6 +229,8 @@ int create_indicator(const string& symbol, const string& name,
 }
 
 bool IndicatorRelease(int handle) {
+  if (terminal::self().studies.erase(handle) > 0)
+    return true;
   auto& indicators = terminal::self().indicators;
   const auto found = indicators.find(handle);
   if (found == indicators.end())
@@ -238,6 +240,9 @@ bool IndicatorRelease(int handle) {
 }
 
 int BarsCalculated(int handle) {
+  const auto& studies = terminal::self().studies;
+  if (const auto study = studies.find(handle); study != studies.end())
+    return static_cast<int>(bars::of(*study->second.symbol, study->second.period).size());
   const auto& indicators = terminal::self().indicators;
   const auto found = indicators.find(handle);
   if (found == indicators.end()) {

@@ -164,6 +164,23 @@ string SymbolInfoString(const string& name, ENUM_SYMBOL_INFO_STRING property) {
   return value;
 }
 
+// Each day is one session from midnight to midnight.
+bool SymbolInfoSessionQuote(const string& name, ENUM_DAY_OF_WEEK, uint session, datetime& from,
+                            datetime& to) {
+  if (market::find(name.size() == 0 ? terminal::self().what.symbol : name.utf8()) == nullptr)
+    return fail(ERR_MARKET_UNKNOWN_SYMBOL);
+  if (session > 0)
+    return fail(ERR_MARKET_WRONG_PROPERTY);
+  from = 0;
+  to = 86'400;
+  return true;
+}
+
+bool SymbolInfoSessionTrade(const string& name, ENUM_DAY_OF_WEEK day, uint session, datetime& from,
+                            datetime& to) {
+  return SymbolInfoSessionQuote(name, day, session, from, to);
+}
+
 bool MarketBookAdd(const string& name) {
   const auto* symbol = named(name);
   if (symbol == nullptr || terminal::self().indicator())
