@@ -19,18 +19,23 @@ def main() -> int:
     parser.add_argument("programs", nargs="+", type=Path, metavar="FILE.mq5")
     parser.add_argument("--sanitize", action="store_true", help="find wrong accesses at run time")
     parser.add_argument("--print", action="store_true", dest="show", help="show the C++ instead")
+    parser.add_argument("--include", type=Path, help="a terminal's MQL5/Include, for <...>")
     parser.add_argument("--data", type=Path, help="the terminal's data folder (else a new one)")
     options = parser.parse_args()
     try:
         if options.show:
             for program in options.programs:
-                sys.stdout.write(translate(program, sources_folder() / "Include").cpp)
+                sys.stdout.write(_translated(program, options.include))
             return 0
-        executable = build(options.programs, sanitize=options.sanitize)
+        executable = build(options.programs, sanitize=options.sanitize, library=options.include)
     except (TranslationError, BuildError, CompilerMissingError, SourcesError) as error:
         sys.stderr.write(f"{error}\n")
         return 1
     return _run(executable, options.data)
+
+
+def _translated(program: Path, library: Path | None) -> str:
+    return translate(program, sources_folder() / "Include", library).cpp
 
 
 def _run(executable: Path, data: Path | None) -> int:

@@ -79,28 +79,35 @@ def shim_parts() -> dict[str, list[Path]]:
     return {folder.name: sorted(folder.glob("*.cpp")) for folder in folders}
 
 
-def build(programs: Sequence[Path], *, flags: Sequence[str] = (), sanitize: bool = False) -> Path:
+def build(
+    programs: Sequence[Path],
+    *,
+    flags: Sequence[str] = (),
+    sanitize: bool = False,
+    library: Path | None = None,
+) -> Path:
     """The executable with these programs in it; made if it is not in the cache.
 
     `flags` and those in CXXFLAGS are added to the compiler's; `sanitize` finds wrong memory
-    accesses and undefined behaviour at run time. Raises CompilerMissingError, TranslationError,
-    BuildError.
+    accesses and undefined behaviour at run time; `library` is a folder such as a terminal's
+    `MQL5/Include`, for what `#include <...>` does not find among our own. Raises
+    CompilerMissingError, TranslationError, BuildError.
     """
     more = os.environ.get("CXXFLAGS", "").split()
     options = (*_COMMON, *more, *flags, *(_SANITIZE if sanitize else ()))
     parts = shim_parts()
-    include = sources_folder() / "Include"
+    folders = (sources_folder() / "Include", library)
     key = _digest(
         _compiler_key(), *options, *_PROGRAM, _translator_key(),
         *(_part_key(files) for files in parts.values()), _tree_key(SHIM / "mql5.hpp"),
-        *(part for path in programs for part in (str(path), _mql_key(path, include))),
+        *(part for path in programs for part in (str(path), _mql_key(path, *folders))),
     )  # fmt: skip
     executable = cache_folder() / f"terminal-{key}"
     if executable.exists():
         return executable
     with _locked(executable.with_suffix(".lock")):
         if not executable.exists():
-            _build(executable, parts, programs, include, options)
+            _build(executable, parts, programs, folders, options)
     return executable
 
 
@@ -108,7 +115,7 @@ def _build(
     executable: Path,
     parts: Mapping[str, Sequence[Path]],
     programs: Sequence[Path],
-    include: Path,
+    folders: tuple[Path, Path | None],
     options: Sequence[str],
 ) -> None:
     header = _tree_key(SHIM / "mql5.hpp")
@@ -118,7 +125,7 @@ def _build(
         key = _digest(_compiler_key(), *options, _part_key(files))
         jobs.append((_written(name, key, text), key, tuple(options), None))
     for program in programs:
-        translation = translate(program, include)
+        translation = translate(program, *folders)
         cpp = translation.cpp
         command = (*options, *_PROGRAM)
         key = _digest(_compiler_key(), *command, header, cpp)
@@ -198,13 +205,14 @@ def _tree_key(path: Path) -> str:
     return _digest(*(file.read_text() for file in _closure(path, _cpp_includes)))
 
 
-def _mql_key(path: Path, include: Path) -> str:
+def _mql_key(path: Path, include: Path, library: Path | None) -> str:
     """The hash of an MQL5 program and of everything it may include."""
 
     def included(file: Path) -> Iterable[Path]:
         for bracket, name in _MQL_INCLUDE.findall(file.read_text(encoding="utf-8-sig")):
-            folder = include if bracket == "<" else file.parent
-            yield (folder / name.replace("\\", "/")).resolve()
+            folders = (include, library) if bracket == "<" else (file.parent,)
+            for folder in filter(None, folders):
+                yield (folder / name.replace("\\", "/")).resolve()
 
     files = _closure(path.resolve(), included)
     return _digest(*(file.read_text(encoding="utf-8-sig") for file in files))

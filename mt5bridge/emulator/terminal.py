@@ -63,7 +63,8 @@ def write_history_file(path: Path, blocks: Iterable[TickBlock], symbol: str) -> 
 class EmulatedTerminal:
     """Programs, a script and a data folder; the folder is kept from start to start.
 
-    `credential` is that of the daemon which our programs connect to, put where they look for it.
+    `credential` is that of the daemon which our programs connect to, put where they look for it;
+    `library` a folder such as a terminal's `MQL5/Include`, with what programs include of it.
 
     >>> with EmulatedTerminal([path], script, folder) as terminal:     # doctest: +SKIP
     ...     terminal.wait(lambda stats: stats.ticks_delivered == 1_000, within_s=20)
@@ -77,11 +78,12 @@ class EmulatedTerminal:
         *,
         credential: Credential | None = None,
         sanitize: bool = False,
+        library: Path | None = None,
     ) -> None:
         self.script = script
         self.folder = folder
         self.credential = credential
-        self._executable = build(programs, sanitize=sanitize)
+        self._executable = build(programs, sanitize=sanitize, library=library)
         self._process: subprocess.Popen[str] | None = None
         self._reader: threading.Thread | None = None
         self._news = threading.Condition()

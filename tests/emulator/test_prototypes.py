@@ -176,7 +176,7 @@ def test_functions_are_as_the_reference_declares_them(tmp_path: Path) -> None:
 def test_other_prototypes_are_noticed(tmp_path: Path) -> None:
     """Constness, a default, a result's type, the number of arguments: one fault in each line."""
     wrong = (
-        "bool OrderSend(const MqlTradeRequest &request, MqlTradeResult &result)",
+        "bool OrderSend(MqlTradeRequest &request, const MqlTradeResult &result)",
         "int SocketRead(int socket, uchar &buffer[], uint size, uint timeout = 0)",
         "long StringLen(string text)",
         "bool SymbolSelect(string name)",

@@ -52,7 +52,7 @@ WITH_FOO = [
 
 def squeezed(text: str) -> str:
     """Without line numbers and with the blanks of MQL5 only where two words meet."""
-    text = re.sub(r"^#line.*$", "", text, flags=re.MULTILINE)
+    text = re.sub(r"^# \d.*$", "", text, flags=re.MULTILINE)
     return re.sub(r"\s+", " ", re.sub(r"\s*([^\w\s])\s*", r"\1", text)).strip()
 
 
@@ -114,7 +114,7 @@ def test_lines_keep_their_numbers(tmp_path: Path) -> None:
     )
     place, found = ("", 0), {}
     for line in translate(program, include).cpp.splitlines():
-        if match := re.match(r'#line (\d+) "(.*)"', line):
+        if match := re.match(r'# (\d+) "(.*)"', line):
             place = (match.group(2), int(match.group(1)))
             continue
         for word in ("Far()", "Near()"):

@@ -9,7 +9,7 @@ from mt5bridge.emulator.translate.tokens import Token, TokenKind
 
 # By file and line of the sources: columns of the C++, and those of the MQL5 they stand for.
 Columns = dict[tuple[str, int], list[tuple[int, int]]]
-_NEAR = 6  # so many empty lines cost less than a #line
+_NEAR = 6  # so many empty lines cost less than a mark of the line
 
 
 class Writer:
@@ -23,7 +23,8 @@ class Writer:
 
     def raw(self, text: str) -> None:
         """Lines that are in no MQL5 file."""
-        self._parts.append(f'\n#line 1 "generated"\n{text}\n')
+        self._mark(1, "generated", is_library=False)
+        self._parts.append(f"{text}\n")
         self._file = None
 
     def tokens(self, tokens: Iterable[Token]) -> None:
@@ -43,11 +44,15 @@ class Writer:
         """Everything so far."""
         return "".join(self._parts)
 
+    def _mark(self, line: int, name: str, *, is_library: bool) -> None:
+        """Where the next line stands; 3 keeps g++ from warning, until a mark without it."""
+        self._parts.append(f'\n# {line} "{name}"{" 3" * is_library}\n')
+
     def _move_to(self, token: Token) -> None:
         ahead = token.line - self._line
         own_line = token.kind is TokenKind.DIRECTIVE and self._column > 1
         if token.file is not self._file or ahead < 0 or ahead > _NEAR or (own_line and not ahead):
-            self._parts.append(f'\n#line {token.line} "{token.file.name}"\n')
+            self._mark(token.line, token.file.name, is_library=token.file.is_library)
             self._column = 1
         elif ahead:
             self._parts.append("\n" * ahead)

@@ -13,6 +13,8 @@ class SourceFile:
     path: Path
     name: str
     text: str = field(repr=False)
+    is_library: bool = False
+    """Whether it is of others, whose warnings are none of the author's."""
 
     def line(self, number: int) -> str:
         """Line `number`, counted from 1; empty behind the end."""

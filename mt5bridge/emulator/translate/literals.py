@@ -27,6 +27,7 @@ _WORDS = {
 _PASTED = re.compile(r"(##|#\s*[A-Za-z_]\w*)")  # of parameters of a macro
 _LONG_MAX = 2**63 - 1
 _COLOR_MAX = 255
+_DECLARED = 3  # type, name, =
 _OTHER_LANGUAGE = {
     "goto": "use loops and conditions",
     "auto": "name the type",
@@ -125,10 +126,21 @@ def rewrite_literals(tokens: list[Token]) -> list[Token]:
                 previous.text = f"{previous.text[:-1]} {cpp_text(decode(token))})"
                 continue
             token.text = f"MQL_TEXT({cpp_text(decode(token))})"
+        elif _is_no_enumeration(out[-3:], token):
+            token.text = "mql::zero"
         elif token.kind is not TokenKind.OPERATOR or token.text == "->":
             _rewrite_word(token, previous)
         out.append(token)
     return out
+
+
+def _is_no_enumeration(before: list[Token], token: Token) -> bool:
+    """The 0 of `ENUM_X name = 0`, which needs no cast."""
+    if token.text != "0" or len(before) < _DECLARED:
+        return False
+    type_, name, equals = before
+    is_enumeration = type_.kind is TokenKind.NAME and type_.text.startswith("ENUM_")
+    return is_enumeration and name.kind is TokenKind.NAME and equals.text == "="
 
 
 def _rewrite_word(token: Token, previous: Token | None) -> None:

@@ -14,10 +14,14 @@ _DEFINED = ("__MQL__", "__MQL5__")
 
 
 class Preprocessor:
-    """Reads a program with everything it includes. `include` is the folder `<...>` names are in."""
+    """Reads a program with everything it includes.
 
-    def __init__(self, include: Path) -> None:
+    `include` is the folder that `<...>` names are in, `library` another one for those that are not.
+    """
+
+    def __init__(self, include: Path, library: Path | None = None) -> None:
         self._include = include.resolve()
+        self._library = library.resolve() if library else None
         self._defined = set(_DEFINED)
         self.files: list[SourceFile] = []
         self.properties: dict[str, str] = {}
@@ -25,7 +29,9 @@ class Preprocessor:
     def read(self, path: Path) -> list[Token]:
         """All tokens that count; `#define` directives stay among them."""
         path = path.resolve()
-        file = SourceFile(path, self._name(path), path.read_text(encoding="utf-8-sig"))
+        is_library = self._library is not None and path.is_relative_to(self._library)
+        text = path.read_text(encoding="utf-8-sig")
+        file = SourceFile(path, self._name(path), text, is_library)
         self.files.append(file)
         tokens: list[Token] = []
         active = [True]
@@ -48,8 +54,9 @@ class Preprocessor:
         return tokens
 
     def _name(self, path: Path) -> str:
-        root = self._include.parent
-        return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
+        roots = [one.parent for one in (self._include, self._library) if one]
+        inside = [root for root in roots if path.is_relative_to(root)]
+        return path.relative_to(inside[0]).as_posix() if inside else path.name
 
     @staticmethod
     def _split(token: Token) -> tuple[str, str]:
@@ -85,18 +92,24 @@ class Preprocessor:
             raise token.error("#import is refused", "use no DLL and no compiled library")
         raise token.error(f"#{word} is not translated", "use #include, #define, #ifdef, #property")
 
+    def _place(self, relative: str, *, is_common: bool, beside: Path) -> tuple[Path, Path]:
+        """The folder that an include means, and the file."""
+        folders = [self._include, self._library] if is_common else [beside.parent]
+        places = [(folder, (folder / relative).resolve()) for folder in folders if folder]
+        return next((place for place in places if place[1].is_file()), places[0])
+
     def _included(self, token: Token, rest: str) -> list[Token]:
         match = _INCLUDE.match(rest)
         if match is None:
             raise token.error("an include without a file", "write #include <Folder\\File.mqh>")
         relative = match.group(1).replace("\\", "/")
-        folder = self._include if rest.startswith("<") else token.file.path.parent
-        path = (folder / relative).resolve()
+        folder, path = self._place(relative, is_common=rest.startswith("<"), beside=token.file.path)
         if not path.is_file():
             remedy = "check name and folder"
             if rest.startswith("<"):
                 remedy = (
-                    'write #include "File.mqh" for one beside yours; there is no standard library'
+                    'write #include "File.mqh" for one beside yours; MetaQuotes\' library lies in '
+                    "your terminal's folder MQL5/Include: name that with --include"
                 )
             raise token.error(f"there is no {relative} in {folder.name}", remedy)
         if any(file.path == path for file in self.files):

@@ -25,7 +25,7 @@ from mt5bridge.emulator.translate.pointers import (
     type_names,
 )
 from mt5bridge.emulator.translate.preprocess import Preprocessor
-from mt5bridge.emulator.translate.prototypes import Prototypes
+from mt5bridge.emulator.translate.prototypes import Prototypes, method_definition
 from mt5bridge.emulator.translate.references import mark_members, refuse_values
 from mt5bridge.emulator.translate.scan import PLAIN_TYPES, is_operator
 from mt5bridge.emulator.translate.statics import keep_statics
@@ -47,12 +47,12 @@ class Translation:
     columns: Columns
 
 
-def translate(path: Path, include: Path) -> Translation:
-    """Translate a program; `include` is the folder of `#include <...>`.
+def translate(path: Path, include: Path, library: Path | None = None) -> Translation:
+    """Translate a program; `include` is the folder of `#include <...>`, `library` a second one.
 
     Raises TranslationError with place and remedy, FileNotFoundError.
     """
-    preprocessor = Preprocessor(include)
+    preprocessor = Preprocessor(include, library)
     tokens = rewrite(preprocessor.read(path))
     main = preprocessor.files[0]
     program = _Program(path, main, split(tokens), preprocessor.properties)
@@ -124,8 +124,12 @@ class _Program:
         if self._is_variable(item):
             write_variables(writer, item, number)
             return
-        is_function = item.part is ItemKind.FUNCTION
-        writer.tokens(prototypes.definition(item) if is_function else item.tokens)
+        if item.part is ItemKind.FUNCTION:
+            writer.tokens(prototypes.definition(item))
+        elif item.part is ItemKind.METHOD:
+            writer.tokens(method_definition(item))
+        else:
+            writer.tokens(item.tokens)
         if item.part is ItemKind.TYPE and (names := enum_names(item.tokens)):
             writer.raw(names)
 

@@ -71,6 +71,14 @@ class Prototypes:
         return item.name() in self._pending and bool(self._declared)
 
 
+def method_definition(item: Item) -> list[Token]:
+    """A method outside of its class: what stands for missing arguments may be repeated in MQL5."""
+    head = _head(item.tokens)
+    if not any(is_operator(token, ("::",)) for token in head):
+        return item.tokens  # of a template: a function
+    return [*_without_defaults(head), *item.tokens[len(head) :]]
+
+
 def _semicolon(like: Token, after: str) -> Token:
     return Token(TokenKind.OPERATOR, ";", like.file, like.line, like.column + 1, after=after)
 

@@ -77,10 +77,13 @@ string AccountInfoString(ENUM_ACCOUNT_INFO_STRING property);
 
 // --- requests
 [[nodiscard("check what OrderSend returns")]]
-bool OrderSend(MqlTradeRequest& request, MqlTradeResult& result);
+bool OrderSend(const MqlTradeRequest& request, MqlTradeResult& result);
+bool OrderSend(const MqlTradeRequest&& request, MqlTradeResult& result) = delete;
 [[nodiscard("check what OrderSendAsync returns")]]
-bool OrderSendAsync(MqlTradeRequest& request, MqlTradeResult& result);
-bool OrderCheck(MqlTradeRequest& request, MqlTradeCheckResult& result);
+bool OrderSendAsync(const MqlTradeRequest& request, MqlTradeResult& result);
+bool OrderSendAsync(const MqlTradeRequest&& request, MqlTradeResult& result) = delete;
+bool OrderCheck(const MqlTradeRequest& request, MqlTradeCheckResult& result);
+bool OrderCheck(const MqlTradeRequest&& request, MqlTradeCheckResult& result) = delete;
 bool OrderCalcMargin(ENUM_ORDER_TYPE action, const string& symbol, double volume, double price,
                      double& margin);
 bool OrderCalcProfit(ENUM_ORDER_TYPE action, const string& symbol, double volume,

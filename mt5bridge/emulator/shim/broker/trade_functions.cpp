@@ -26,16 +26,16 @@ bool send(const MqlTradeRequest& request, MqlTradeResult& result, bool asynchron
 }  // namespace
 
 // Waits for the server's answer; false if the server does not do it.
-bool OrderSend(MqlTradeRequest& request, MqlTradeResult& result) {
+bool OrderSend(const MqlTradeRequest& request, MqlTradeResult& result) {
   return send(request, result, false);
 }
 
 // Returns once the request has left; TRADE_TRANSACTION_REQUEST brings the answer.
-bool OrderSendAsync(MqlTradeRequest& request, MqlTradeResult& result) {
+bool OrderSendAsync(const MqlTradeRequest& request, MqlTradeResult& result) {
   return send(request, result, true);
 }
 
-bool OrderCheck(MqlTradeRequest& request, MqlTradeCheckResult& result) {
+bool OrderCheck(const MqlTradeRequest& request, MqlTradeCheckResult& result) {
   broker::Broker& broker = installed();
   const broker::Request asked = broker::from_mql(request);
   std::string why;

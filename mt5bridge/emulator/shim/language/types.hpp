@@ -66,7 +66,26 @@ using color = distinct<struct color_tag, int>;
 
 inline constexpr color clrNONE = -1;
 inline constexpr int INVALID_HANDLE = -1;
-inline constexpr int WRONG_VALUE = -1;
+
+// -1 of any integer type, and of any enumeration without a cast.
+struct wrong_value_t {
+  constexpr operator int() const { return -1; }
+  template <class E>
+    requires std::is_enum_v<E>
+  constexpr operator E() const {
+    return static_cast<E>(-1);
+  }
+};
+inline constexpr wrong_value_t WRONG_VALUE{};
+// The literal 0 as the first value of an enumeration's variable.
+struct zero_t {
+  template <class E>
+    requires std::is_enum_v<E>
+  constexpr operator E() const {
+    return static_cast<E>(0);
+  }
+};
+inline constexpr zero_t zero{};
 inline constexpr int WHOLE_ARRAY = -1;
 inline constexpr double EMPTY_VALUE = 1.7976931348623157e308;
 inline constexpr uint CP_ACP = 0, CP_OEMCP = 1, CP_UTF7 = 65000, CP_UTF8 = 65001;
