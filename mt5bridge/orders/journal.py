@@ -181,7 +181,7 @@ class OrderJournal:
             self._write()
 
     def has_written(self) -> bool:
-        """`write`, some microseconds, and whether it could: the thread that syncs tells why not."""
+        """`write`, some 20 us, and whether it could: the thread that syncs tells why not."""
         try:
             self.write()
         except OSError:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from msgspec.structs import replace
 from pytest import MonkeyPatch
 
 from cep.daemon import Daemon
@@ -24,11 +25,11 @@ from cep.live.outgoing import Outgoing
 from cep.live.pipeline import Caused
 from cep.live.rules_file import RulesFile
 from cep.live.rules_on_engine import RulesOnEngine
-from mt5bridge.orders import Desk, Limits, OrderJournal
+from mt5bridge.orders import Desk, Limits, OrderJournal, desk
 from mt5bridge.orders.book import Fate
 from mt5bridge.orders.guard import Guard
 from mt5bridge.orders.guards import Guards
-from mt5bridge.orders.records import Halted
+from mt5bridge.orders.records import Dealt, Halted
 from mt5bridge.server import Batch, session
 from mt5bridge.server.batch import wire_name
 from mt5bridge.server.requests import RequestQueue
@@ -294,6 +295,14 @@ def _ids_of_places(patch: MonkeyPatch) -> None:
 @_fault("signals are sent before the order journal's file has them", is_rare=True)
 def _sent_unwritten(patch: MonkeyPatch) -> None:
     patch.setattr(OrderJournal, "has_written", _yes)
+
+
+@_fault("what a loss of power took from the order journal is known no more", is_rare=True)
+def _not_adopted(patch: MonkeyPatch) -> None:
+    def of_deal(deal: Dealt, *_about: Any) -> Dealt:
+        return replace(deal, unremembered=0)
+
+    patch.setattr(desk, "of_deal", of_deal)
 
 
 @_fault("signals that time has caused do not wait until it is on disk", is_rare=True)
