@@ -206,10 +206,10 @@ class Decoder:
         return [_column(cell, rows, places) for cell in row_cells(schema)]
 
     def decoded(self, type_: Type, column: NDArray[Any], objects: Sequence[Any]) -> list[Any]:
-        """The values of a column of cells."""
+        """The values of a column of cells. Mostly none is null, which arrays tell at once."""
         values: list[Any] = column.tolist()
         if is_float(type_):
-            if isfinite(sum(values)):  # so all of them are, as mostly
+            if np.isfinite(column).all():
                 return values
             return [value if isfinite(value) else None for value in values]
         if type_ is Type.STRING:
@@ -218,7 +218,9 @@ class Decoder:
             return [objects[place] for place in values]
         if type_ is Type.BOOL:
             return [None if value == NULL else bool(value) for value in values]
-        return [None if value == NULL else value for value in values] if NULL in values else values
+        if not (column == NULL).any():
+            return values
+        return [None if value == NULL else value for value in values]
 
     def keys(self, rows: Rows, places: Ints) -> list[str | None]:
         """The key of each row, None where it has none."""

@@ -25,7 +25,7 @@ from cep.engine.machine.kernels.collected import (
 )
 from cep.engine.machine.kernels.groups import COUNTED, KEY, OWN, TAKES_MAX
 from cep.engine.machine.kernels.steps import GROUP, PROJECT
-from cep.engine.machine.kernels.words import OP
+from cep.engine.machine.kernels.words import CURRENT, OP
 from cep.plan.expressions import Aggregate, Expression
 from cep.plan.functions import aggregator_of
 from cep.plan.functions.native import Cells, Extreme, Kept, Moments, Native, WholeTotal
@@ -235,11 +235,13 @@ def lower_group(place: Place, selecting: Selecting, step: GroupBy, following: in
     calls = builder.calls
     arguments, _ = group_arguments(place, selecting, step, selecting.names.group(step.columns))
     wanted, projects = builder.wanted(following), builder.word(following + OP) == PROJECT
-    resets = remembers_window(step) and builder.calls == calls  # Python may count its calls
-    return builder.node(
+    node = builder.node(
         GROUP, following, selecting.width, selecting.width, place.home.take(3), place.rank,
-        *arguments, wanted, int(projects), int(resets),
+        *arguments, wanted, int(projects),
     )  # fmt: skip
+    if remembers_window(step) and builder.calls == calls:  # else Python may count its calls
+        builder.want(node, wanted | 1 << CURRENT, resets=True)  # which leaves nothing of a group
+    return node
 
 
 def remembers_window(step: GroupBy) -> bool:

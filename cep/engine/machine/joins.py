@@ -16,14 +16,28 @@ from cep.engine.machine.arrivals import keeps_arrival
 from cep.engine.machine.dispatch import Word
 from cep.engine.machine.expressions import Names, Unsupported
 from cep.engine.machine.kernels.joins import CHUNK_OF, LEAVES, RESETS, SIDES, WAITING
-from cep.engine.machine.kernels.searches import BY_NOTHING, FOUND, Q_RING, Q_VIEW, SEARCH
+from cep.engine.machine.kernels.queues_by_value import INDEXED
+from cep.engine.machine.kernels.searches import (
+    BY_KEY,
+    BY_NOTHING,
+    FOUND,
+    Q_BY,
+    Q_CODES,
+    Q_INDEXED,
+    Q_KEYS,
+    Q_REALS,
+    Q_RING,
+    SEARCH,
+)
 from cep.engine.machine.kernels.steps import APART, BOTH, DROP, EACH, JOIN, PROJECT
 from cep.engine.machine.kernels.words import OP, RING, TIME, VALUES
 from cep.engine.machine.program import Held, HeldByKey, names_of
 from cep.engine.machine.queries import Place, Selecting, lower_input, lower_selection
 from cep.engine.machine.tables import (
     Asked,
+    column_of,
     condition_of,
+    equalities,
     lookups_of,
     lower_search,
     need_no_lookup,
@@ -211,12 +225,41 @@ class JoinNodes:
         if input_.window is None and own is None:
             return builder.block(self._empty(len(input_.schema), at))
         filters = input_.window_filters if own is None else input_.filters
+        calls = builder.calls
         on = condition_of(self.place, names, held, on_this, filters)
         words = [0] * SEARCH
         words[:8] = 0, self.place.home.take(FOUND), BY_NOTHING, 0, 0, at, len(input_.schema), on
+        if builder.calls == calls:  # else the condition may fail on any row, and is asked on each
+            self._index(words, held, names, on_this)
+        search = builder.block(words)
         if own is not None:
-            words[Q_RING : Q_VIEW + 1] = *ring_of(own), view
-        return builder.block(words)
+            self._patch(search, own, view)
+        return search
+
+    def _index(
+        self, words: list[int], held: int, names: Names, condition: Expression | None
+    ) -> None:
+        """Say by which values the rows of a side can be found, if it is a queue."""
+        given = equalities(condition, held) if isinstance(self.join, Join) else {}
+        if not given:
+            return
+        builder = self.place.builder
+        types = [attribute.type for attribute in self._inputs[held].schema.attributes]
+        writer = builder.writer(names)
+        words[Q_CODES] = builder.block(
+            [builder.value(writer.value(value)) for value in given.values()]
+        )
+        words[Q_REALS] = builder.block(int(value.type.is_real) for value in given.values())
+        columns = [column_of(types, place) for place in given]
+        words[Q_KEYS] = builder.block([len(columns), *columns])
+        words[Q_INDEXED] = self.place.home.take(INDEXED)
+
+    def _patch(self, search: int, held: Held, view: int) -> None:
+        """Say where the rows of a search lie, now that it is known."""
+        builder = self.place.builder
+        builder.patch(search + Q_RING, *ring_of(held), view)
+        if held.is_queue and builder.word(search + Q_KEYS):
+            builder.patch(search + Q_BY, BY_KEY)
 
     def _named_window(self, input_: StreamInput) -> tuple[Held, int]:
         """Where the rows lie of a named window, and the expression that puts them there: it is in
@@ -300,7 +343,7 @@ class JoinNodes:
         assert held is not None  # each kind of window says where its rows lie
         if isinstance(held, HeldByKey):
             held, view = self._viewed(input_, held, is_named=False)
-        self.place.builder.patch(search + Q_RING, *ring_of(held), view)
+        self._patch(search, held, view)
 
 
 def ring_of(held: Held) -> tuple[int, int, int, int]:

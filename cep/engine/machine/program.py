@@ -88,13 +88,14 @@ class Held:
     """Where the rows of a window lie: a ring at `state` of its home, in which each has `width`
     words and the row stands from `offset` on. `by_turn`: they lie in the order in which they leave;
     the order in which they came, which is that of the interpreter, is by the word in front of the
-    row.
+    row. `is_queue`: they come behind all others and leave in front, as long as both are one order.
     """
 
     state: int
     width: int
     offset: int
-    by_turn: bool
+    by_turn: bool = False
+    is_queue: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,8 +209,10 @@ class Builder:
         self.uuid_names = uuid_names(plan)
         """By query: what the names follow from that it gives with `UUID()`."""
         self._nodes: list[tuple[PartId, int]] = []
-        self._wanted: dict[int, int] = {}
-        """The kinds of rows, as bits, that a node has a use for, where these are not all."""
+        self._wanted: dict[tuple[int, bool], int] = {}
+        """The kinds of rows, as bits, that a node has a use for, where these are not all: always,
+        or where a row that resets follows those that leave.
+        """
         self._calling: set[int] = set()
         """Nodes for which Python computes something."""
         self._calls = 0
@@ -300,14 +303,18 @@ class Builder:
                 self._limits[node] = limit
         return node
 
-    def want(self, node: int, kinds: int) -> int:
-        """A node has a use for these kinds of rows alone, as bits; the node."""
-        self._wanted[node] = kinds
+    def want(self, node: int, kinds: int, *, resets: bool = False) -> int:
+        """A node has a use for these kinds of rows alone, as bits; the node. With `resets` only
+        where a row that resets follows those that leave, before any comes.
+        """
+        self._wanted[node, resets] = kinds
         return node
 
-    def wanted(self, node: int) -> int:
+    def wanted(self, node: int, *, resets: bool = False) -> int:
         """The kinds of rows that a node has a use for, as bits: others need not be sent to it."""
-        return self._wanted.get(node, 1 << CURRENT | 1 << EXPIRED)
+        every_kind = 1 << CURRENT | 1 << EXPIRED
+        kinds = self._wanted.get((node, False), every_kind)
+        return kinds & self._wanted.get((node, True), every_kind) if resets else kinds
 
     @property
     def calls(self) -> int:

@@ -152,19 +152,25 @@ def in_any_slot(names: Names, slot: int) -> Names:
 
 def found_by(table: Table, asked: Asked) -> tuple[int, list[Expression]]:
     """By what rows are found, and its values: the key where all of it is given, an index."""
-    given: dict[int, Expression] = {}
-    for lookup in lookups(asked.condition, asked.slot):
-        key, value = lookup.key, lookup.value
-        if lookup.op != "==" or not isinstance(key, Column) or _is_timed(value):
-            continue
-        if key.type is value.type or (key.type.is_integer and value.type.is_integer):
-            given.setdefault(key.position, value)
+    given = equalities(asked.condition, asked.slot)
     if table.primary_key and all(one in given for one in table.primary_key):
         return BY_KEY, [given[one] for one in table.primary_key]
     for number, one in enumerate(table.indexes):
         if one in given:
             return BY_INDEX + number, [given[one]]
     return BY_NOTHING, []
+
+
+def equalities(condition: Expression | None, slot: int) -> dict[int, Expression]:
+    """By the place of an attribute of the row in `slot`, the value that it must equal."""
+    given: dict[int, Expression] = {}
+    for lookup in lookups(condition, slot):
+        key, value = lookup.key, lookup.value
+        if lookup.op != "==" or not isinstance(key, Column) or _is_timed(value):
+            continue
+        if key.type is value.type or (key.type.is_integer and value.type.is_integer):
+            given.setdefault(key.position, value)
+    return given
 
 
 def _is_timed(value: Expression) -> bool:

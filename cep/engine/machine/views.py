@@ -107,7 +107,7 @@ class WindowView:
 
 def ring_for(words: int, state: int) -> Held:
     """The ring of a join that sees rows of so many words."""
-    return Held(state, words, 0, by_turn=False)
+    return Held(state, words, 0)
 
 
 def window_view(name: str, held: Held | HeldByKey, ring: Held, *, is_named: bool) -> HostCall:

@@ -35,7 +35,8 @@ def lower_expression(make: Making) -> int:
     """`expression(condition)`."""
     state = make.take(RING)
     code, totals, width = _condition(make)
-    return make.held(make.node(EXPRESSION, state, code, totals, 0, 0, width), state)
+    node = make.node(EXPRESSION, state, code, totals, 0, 0, width, needs_leavers=True)
+    return make.held(node, state, is_queue=True)
 
 
 def lower_expression_batch(make: Making) -> int:

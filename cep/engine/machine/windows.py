@@ -96,11 +96,6 @@ class Making:
     schema: Schema | None
 
     @property
-    def leavers(self) -> int:
-        """Whether what follows has a use for rows that leave."""
-        return int(bool(self.place.builder.wanted(self.following) >> EXPIRED & 1))
-
-    @property
     def next(self) -> int:
         """What comes next, if it need not go over `drain`."""
         builder = self.place.builder
@@ -129,22 +124,31 @@ class Making:
             return 0
         return self.rows.names.columns[argument.slot, argument.position][1]
 
-    def node(self, op: int, state: int, *more: int, splits: bool = False) -> int:
-        """The node; with `splits` it makes several chunks of one."""
+    def node(
+        self, op: int, state: int, *more: int,
+        splits: bool = False, resets: bool = False, needs_leavers: bool = False,
+    ) -> int:  # fmt: skip
+        """The node. It makes several chunks of one (`splits`), has a row that resets behind those
+        that leave, before any comes (`resets`), or needs rows that leave itself.
+        """
         place, width, following = self.place, self.rows.width, self.following
+        wanted = place.builder.wanted(following, resets=resets)
+        leavers = needs_leavers or wanted >> EXPIRED & 1
         if splits:
             following = place.builder.node(SPLIT, following, width, width, 0, place.rank)
         return place.builder.node(
-            op, following, width, width, state, place.rank, self.rows.words, *more
+            op, following, width, width, state, place.rank, self.rows.words, int(leavers), *more
         )
 
     def take(self, words: int) -> int:
         """The place of so many words of its state."""
         return self.place.home.take(words)
 
-    def held(self, node: int, state: int, head: int = 0, *, by_turn: bool = False) -> int:
+    def held(
+        self, node: int, state: int, head: int = 0, *, by_turn: bool = False, is_queue: bool = False
+    ) -> int:
         """Say where the rows lie that joins find in it, behind `head` words each; the node."""
-        held = Held(state, head + self.rows.words, head, by_turn)
+        held = Held(state, head + self.rows.words, head, by_turn, is_queue)
         self.place.builder.held[node] = held
         return node
 
@@ -158,29 +162,29 @@ class Making:
 
 def _length(make: Making) -> int:
     state = make.take(RING)
-    return make.held(
-        make.node(LENGTH, state, 0, make.cell(0), make.leavers, 0, 0, make.next), state
-    )
+    node = make.node(LENGTH, state, 0, make.cell(0), 0, 0, make.next)
+    return make.held(node, state, is_queue=True)
 
 
 def _timed(make: Making, length: int = 0, jump: int = 0, *, is_delay: bool = False) -> int:
     state = make.take(TIME_STATE)
-    leavers = is_delay or make.leavers
     node = make.node(
-        TIME_WINDOW, state, make.cell(0), length, leavers, int(is_delay), jump, make.next
-    )
-    return make.held(node, state, HELD, by_turn=True)
+        TIME_WINDOW, state, make.cell(0), length, int(is_delay), jump, make.next,
+        needs_leavers=is_delay,
+    )  # fmt: skip
+    return make.held(node, state, HELD, by_turn=True, is_queue=True)
 
 
 def _length_batch(make: Making) -> int:
     state = make.take(batches.BATCH_STATE)
-    node = make.node(LENGTH_BATCH, state, make.cell(0), int(bool(make.value(1))), splits=True)
+    streams = int(bool(make.value(1)))
+    node = make.node(LENGTH_BATCH, state, make.cell(0), streams, splits=True, resets=True)
     return make.held(node, state + batches.SENT)
 
 
 def _batch(make: Making) -> int:
     state = make.take(batches.RESET_ROW + make.rows.words)
-    return make.held(make.node(BATCH, state, make.cell(0), splits=True), state)
+    return make.held(make.node(BATCH, state, make.cell(0), splits=True, resets=True), state)
 
 
 def _cron(make: Making) -> int:
@@ -192,21 +196,21 @@ def _cron(make: Making) -> int:
 def _time_batch(make: Making) -> int:
     state = make.take(time_batches.RESET_ROW + make.rows.words)
     streams = int(bool(make.value(2)))
-    node = make.node(TIME_BATCH, state, make.cell(0), make.cell_or_none(1), streams)
+    node = make.node(TIME_BATCH, state, make.cell(0), make.cell_or_none(1), streams, resets=True)
     return make.held(node, state + batches.SENT)
 
 
 def _hopping(make: Making) -> int:
     state = make.take(time_batches.RESET_ROW + make.rows.words)
     late = make.place.builder.counter(make.place.part)
-    return make.held(
-        make.node(HOPPING, state, make.cell(0), make.cell(1), late), state + batches.SENT
-    )
+    node = make.node(HOPPING, state, make.cell(0), make.cell(1), late, resets=True)
+    return make.held(node, state + batches.SENT)
 
 
 def _external_time(make: Making) -> int:
     state = make.take(RING)
-    return make.held(make.node(EXTERNAL_TIME, state, make.word(0), make.cell(1)), state)
+    node = make.node(EXTERNAL_TIME, state, make.word(0), make.cell(1))
+    return make.held(node, state, is_queue=True)
 
 
 def _external_batch(make: Making) -> int:
@@ -215,7 +219,8 @@ def _external_batch(make: Making) -> int:
     timeout = make.cell_or_none(3) or make.place.builder.cell(0)
     node = make.node(
         EXTERNAL_BATCH, state, make.word(0), make.cell(1), column,
-        0 if column else make.cell_or_none(2), timeout, int(bool(make.value(4))), splits=True,
+        0 if column else make.cell_or_none(2), timeout, int(bool(make.value(4))),
+        splits=True, resets=True,
     )  # fmt: skip
     return make.held(node, state + external.SENT)
 

@@ -42,9 +42,9 @@ from cep.engine.machine.kernels.words import (
 )
 from cep.engine.machine.kernels.work import as_kind, copied, hand_on, made, work_room
 
-# A node: the words of a row, then the cell of the number of rows, whether rows go on at once; of a
-# calendar its schedule.
-BATCH_LENGTH, BATCH_STREAMS, BATCH_CALENDAR = ARGUMENTS + 1, ARGUMENTS + 2, ARGUMENTS + 1
+# A node, behind what all windows have: the cell of the number of rows, whether rows go on at once;
+# of a calendar its schedule.
+BATCH_LENGTH, BATCH_STREAMS, BATCH_CALENDAR = ARGUMENTS + 2, ARGUMENTS + 3, ARGUMENTS + 2
 
 # The state: the batch sent last, the rows since. Of rows that come together: the batch sent last,
 # whether there is a row that resets, and that row.

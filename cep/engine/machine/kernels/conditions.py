@@ -47,12 +47,12 @@ from cep.engine.machine.kernels.words import (
 )
 from cep.engine.machine.kernels.work import copied, hand_on, made, row_at, work_room
 
-# A node: the words of a row, the condition, the node of its aggregates or 0; of batches whether the
-# row that ends one is its last (an expression on it), and whether rows go on at once.
-JUDGES, TOTALS, INCLUDES, JUDGE_STREAMS = ARGUMENTS + 1, ARGUMENTS + 2, ARGUMENTS + 3, ARGUMENTS + 4
-JUDGED_WIDTH = ARGUMENTS + 5
+# A node, behind what all windows have: the condition, the node of its aggregates or 0; of batches
+# whether the row that ends one is its last (an expression on it), and whether rows go on at once.
+JUDGES, TOTALS, INCLUDES, JUDGE_STREAMS = ARGUMENTS + 2, ARGUMENTS + 3, ARGUMENTS + 4, ARGUMENTS + 5
+JUDGED_WIDTH = ARGUMENTS + 6
 """The words of a row on which the condition is judged."""
-JUDGE_CAME = ARGUMENTS + 6
+JUDGE_CAME = ARGUMENTS + 7
 """The word with when a row came, if rows have one, else that of their time: both are set for rows
 that have waited for the end of their batch, as they come then."""
 

@@ -46,11 +46,11 @@ from cep.engine.machine.kernels.words import (
 )
 from cep.engine.machine.kernels.work import as_kind, copied, hand_on, made, pop, work_room
 
-# A node: the words of a row, the word of the clock, the cell of the length; then where batches
-# begin: the word of an attribute or 0, a cell or 0; the cell of the timeout; whether the clock is
-# replaced by the end of the batch.
+# A node, behind what all windows have: the word of the clock, the cell of the length; then where
+# batches begin: the word of an attribute or 0, a cell or 0; the cell of the timeout; whether the
+# clock is replaced by the end of the batch.
 CLOCK_WORD, CLOCK_SPAN, START_WORD, START_CELL, TIMEOUT, REPLACES = (
-    ARGUMENTS + 1, ARGUMENTS + 2, ARGUMENTS + 3, ARGUMENTS + 4, ARGUMENTS + 5, ARGUMENTS + 6,
+    ARGUMENTS + 2, ARGUMENTS + 3, ARGUMENTS + 4, ARGUMENTS + 5, ARGUMENTS + 6, ARGUMENTS + 7,
 )  # fmt: skip
 
 # The state of batches: the batch sent last, the rows since; whether there is an end, where batches

@@ -62,8 +62,6 @@ GROUP_WANTED = ARGUMENTS + 8
 """Which kinds of rows what follows has a use for, as bits; others change values, and need none."""
 GROUP_PROJECTS = ARGUMENTS + 9
 """Whether what is selected of rows comes next."""
-GROUP_RESETS = ARGUMENTS + 10
-"""Whether a row that resets leaves no group, whatever has come and gone."""
 
 # An accumulator: its kind; by which number of `accumulate` a value comes and goes (0: not at all);
 # its words of integers and of doubles in the group, and how many; the cell of its constant; whether
@@ -264,11 +262,9 @@ def step_group(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
     """Each row of a chunk changes its group and gets its values."""
     node = i[0, frame + NODE]
     state, width = i[0, frame + PLACE] + p[node + STATE], p[node + WIDTH]
-    first = row_at(i, i[0, frame + CHUNK])
-    if i[0, frame + CURSOR] == 0 and p[node + GROUP_RESETS]:
-        i[0, frame + CURSOR] = left_for_nothing(i, p, frame, first)
+    wants_leavers = (p[node + GROUP_WANTED] >> EXPIRED) & 1 != 0
     while i[0, frame + CURSOR] < i[0, frame + COUNT]:
-        row = first + i[0, frame + CURSOR] * width
+        row = row_at(i, i[0, frame + CHUNK] + i[0, frame + CURSOR] * width)
         kind = i[0, row + KIND]
         if kind == RESET:
             groups_reset(i, p, node, state)
@@ -276,34 +272,13 @@ def step_group(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
             return False
         if i[0, FAILED]:
             return True  # all of it is lost
-        i[0, frame + CURSOR] += 1
-    unwanted = left_in_front(i, p, frame, first)
-    i[0, frame + CHUNK] += unwanted * width
-    count = i[0, frame + COUNT] - unwanted
+        if kind == EXPIRED and not wants_leavers and i[0, frame + CURSOR] == 0:
+            i[0, frame + CHUNK] += width  # nobody wants to know any more of a row in front
+            i[0, frame + COUNT] -= 1
+        else:
+            i[0, frame + CURSOR] += 1
+    count = i[0, frame + COUNT]
     hand_on_same(i, frame, p[node + NEXT], count)
     if count and p[node + GROUP_PROJECTS]:
         return step_project(i, f, p, frame)  # which saves the way over `drain`
     return True
-
-
-@inline
-def left_for_nothing(i: Ints, p: Ints, frame: int, first: int) -> int:
-    """How many rows in front leave groups that the next row resets: a batch goes as a whole, which
-    is half of what a window of batches costs.
-    """
-    left = left_in_front(i, p, frame, first)
-    if left == i[0, frame + COUNT]:
-        return 0
-    next_one = first + left * p[i[0, frame + NODE] + WIDTH]
-    return left if i[0, next_one + KIND] == RESET else 0
-
-
-@inline
-def left_in_front(i: Ints, p: Ints, frame: int, first: int) -> int:
-    """How many rows in front have left their group, of which nobody wants to know any more."""
-    node, count = i[0, frame + NODE], 0
-    if (p[node + GROUP_WANTED] >> EXPIRED) & 1:
-        return 0
-    while count < i[0, frame + COUNT] and i[0, first + count * p[node + WIDTH] + KIND] == EXPIRED:
-        count += 1
-    return count

@@ -24,8 +24,9 @@ from cep.engine.machine.kernels.words import (
 )
 from cep.engine.machine.kernels.work import copied, hand_on, made, work_room
 
-# A node: the words of a row, the cell of the number of rows, how many keys, where they stand.
-SIZE, KEYS, FIRST_KEY = ARGUMENTS + 1, ARGUMENTS + 2, ARGUMENTS + 3
+# A node, behind what all windows have: the cell of the number of rows, how many keys, where they
+# stand.
+SIZE, KEYS, FIRST_KEY = ARGUMENTS + 2, ARGUMENTS + 3, ARGUMENTS + 4
 # The state: the rows, whether they are in order, as they are once there were too many.
 IS_SORTED, SORT_STATE = RING, RING + 1
 

@@ -16,6 +16,7 @@ from cep.engine.machine.kernels.words import (
     NEXT,
     NODE,
     PLACE,
+    RING,
     RING_HEAD,
     RING_TAIL,
     WIDER,
@@ -35,8 +36,12 @@ from cep.engine.machine.kernels.work import (
     top_frame,
 )
 
-WINDOW_WORDS = ARGUMENTS
-"""The first argument of every window: the words of a row that it holds."""
+# The first arguments of windows: the words of a row that they hold; whether what follows has a use
+# for rows that leave, which are not made otherwise.
+WINDOW_WORDS, WINDOW_LEAVERS = ARGUMENTS, ARGUMENTS + 1
+IS_MIXED = RING
+"""Behind the ring of a window by time, in the order in which rows leave: whether that is not the
+order in which they came."""
 
 
 @inline
@@ -81,21 +86,20 @@ def all_put(i: Ints, p: Ints, frame: int, ring: int) -> None:
 @inner
 def all_left(i: Ints, p: Ints, frame: int, ring: int, time_ms: int) -> None:
     """The rows of a ring, for which there is room, as they leave at a time; they stay in it."""
-    node = i[0, frame + NODE]
-    words = p[node + WINDOW_WORDS]
-    for position in range(i[0, ring + RING_HEAD], i[0, ring + RING_TAIL]):
-        out = made(i, frame, p[node + WIDER])
-        copied(i, ring_cell(i, ring, position, words), out, words)
-        as_kind(i, out, time_ms, EXPIRED)
+    words = p[i[0, frame + NODE] + WINDOW_WORDS]
+    if p[i[0, frame + NODE] + WINDOW_LEAVERS]:
+        for position in range(i[0, ring + RING_HEAD], i[0, ring + RING_TAIL]):
+            as_left(i, p, frame, ring_cell(i, ring, position, words), time_ms)
 
 
-@inner
+@inline
 def as_left(i: Ints, p: Ints, frame: int, row: int, time_ms: int) -> None:
-    """One row, for which there is room, as it leaves at a time."""
+    """One row, for which there is room, as it leaves at a time, if anybody has a use for it."""
     node = i[0, frame + NODE]
-    out = made(i, frame, p[node + WIDER])
-    copied(i, row, out, p[node + WINDOW_WORDS])
-    as_kind(i, out, time_ms, EXPIRED)
+    if p[node + WINDOW_LEAVERS]:
+        out = made(i, frame, p[node + WIDER])
+        copied(i, row, out, p[node + WINDOW_WORDS])
+        as_kind(i, out, time_ms, EXPIRED)
 
 
 @inline

@@ -15,6 +15,14 @@ from cep.engine.machine.jit import inline, inner
 from cep.engine.machine.kernels.evaluate import evaluate, is_true, leave_value
 from cep.engine.machine.kernels.memory import allocate, index_find, release, ring_cell, ring_length
 from cep.engine.machine.kernels.places import in_order
+from cep.engine.machine.kernels.queues_by_value import (
+    C_COUNT,
+    K_COUNT,
+    chain_of,
+    chain_put,
+    kept_up,
+)
+from cep.engine.machine.kernels.rows import IS_MIXED
 from cep.engine.machine.kernels.tables import (
     B_FIRST,
     B_VALUE,
@@ -52,11 +60,11 @@ from cep.engine.machine.kernels.work import copied
 # of the asking row for what is looked at, how many values that has, the condition; then of a window
 # where its ring lies, the words of a row there, where the row stands in these, whether its turn
 # stands in front and they may lie in another order; the expression that fills the ring for the row
-# that asks, or 0.
+# that asks, or 0; the columns by which rows are found, and where the index of these lies.
 (Q_SHAPE, Q_FOUND, Q_BY, Q_CODES, Q_REALS, Q_AT, Q_COUNT, Q_ON, Q_RING, Q_WIDTH, Q_OFFSET,
- Q_BY_TURN, Q_VIEW, SEARCH) = range(14)  # fmt: skip
+ Q_BY_TURN, Q_VIEW, Q_KEYS, Q_INDEXED, SEARCH) = range(16)  # fmt: skip
 BY_NOTHING, BY_KEY, BY_INDEX = -1, 0, 1
-"""All rows; the primary key; then the indexes."""
+"""All rows; the primary key, or the columns of a queue; then the indexes."""
 
 # The state: a block for addresses, its words, where those that were found lie; another block, for
 # those that fit, and its words; how many were found, and of those how many have been looked at.
@@ -85,6 +93,10 @@ def candidates(i: Ints, f: Floats, p: Ints, search: int, place: int, row: int) -
     """How many rows there are to look at; their addresses are at `F_AT`. NO_ROOM: call again."""
     state, by = place + p[search + Q_FOUND], p[search + Q_BY]
     if p[search + Q_SHAPE] == 0:
+        ring = place + p[search + Q_RING]
+        is_queue = p[search + Q_BY_TURN] == 0 or i[0, ring + IS_MIXED] == 0
+        if by == BY_KEY and is_queue:
+            return held_in_queue(i, f, p, search, place, row)
         return held_in_window(i, p, search, place, state)
     shape = p[search + Q_SHAPE]
     table = table_at(i, p, shape)
@@ -94,15 +106,8 @@ def candidates(i: Ints, f: Floats, p: Ints, search: int, place: int, row: int) -
         i[0, state + F_AT] = i[0, table + T_LIST]
         return i[0, table + T_COUNT]
     keys = p[shape + S_KEYS] if by == BY_KEY else 1
-    for number in range(keys):
-        at = EVALUATION + number
-        leave_value(i, f, p, p[p[search + Q_CODES] + number], row, at)
-        if p[p[search + Q_REALS] + number]:
-            if math.isnan(f[0, at]):
-                return 0
-            i[0, at] = float_bits(f[0, at])
-        elif i[0, at] == NULL:
-            return 0
+    if not are_given(i, f, p, search, keys, row):
+        return 0
     if by == BY_KEY:
         found = index_find(i, table + T_KEY, EVALUATION, keys, p[shape + S_KEY])
         if found == 0:
@@ -113,6 +118,23 @@ def candidates(i: Ints, f: Floats, p: Ints, search: int, place: int, row: int) -
         i[0, i[0, state + F_BLOCK]] = found
         return 1
     return of_bucket(i, p, shape, table, state, by - BY_INDEX)
+
+
+@inner
+def are_given(i: Ints, f: Floats, p: Ints, search: int, keys: int, row: int) -> bool:
+    """Write the values by which rows are found, so many, to where expressions are evaluated; false:
+    one is null, which equals nothing.
+    """
+    for number in range(keys):
+        at = EVALUATION + number
+        leave_value(i, f, p, p[p[search + Q_CODES] + number], row, at)
+        if p[p[search + Q_REALS] + number]:
+            if math.isnan(f[0, at]):
+                return False
+            i[0, at] = float_bits(f[0, at])
+        elif i[0, at] == NULL:
+            return False
+    return True
 
 
 @inner
@@ -146,6 +168,28 @@ def of_bucket(i: Ints, p: Ints, shape: int, table: int, state: int, number: int)
     in_order(i, at, at + count, count, R_ORDER, mask_of(i, p, shape, table), R_CAME)
     i[0, state + F_AT] = at
     return count
+
+
+@inner
+def held_in_queue(i: Ints, f: Floats, p: Ints, search: int, place: int, row: int) -> int:
+    """The rows of a queue that have the values which a row asks for, in the order in which they
+    came.
+    """
+    state, indexed = place + p[search + Q_FOUND], place + p[search + Q_INDEXED]
+    queue, width, offset = place + p[search + Q_RING], p[search + Q_WIDTH], p[search + Q_OFFSET]
+    keys = p[search + Q_KEYS]
+    if not kept_up(i, f, p, keys, indexed, queue, width, offset):
+        return NO_ROOM
+    if not are_given(i, f, p, search, p[keys + K_COUNT], row):
+        return 0
+    chain = chain_of(i, p, keys, indexed)
+    if chain == 0:
+        return 0
+    if not found_room(i, state, i[0, chain + C_COUNT]):
+        return NO_ROOM
+    i[0, state + F_AT] = i[0, state + F_BLOCK]
+    chain_put(i, indexed, chain, queue, width, offset, i[0, state + F_AT])
+    return i[0, chain + C_COUNT]
 
 
 @inner

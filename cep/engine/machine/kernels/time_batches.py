@@ -40,10 +40,11 @@ from cep.engine.machine.kernels.words import (
 )
 from cep.engine.machine.kernels.work import copied, hand_on, made, work_room
 
-# A node: the words of a row; the cell of the length; that of where batches begin (0: with the first
-# row), whether rows go on at once. Of hops: the cells of size and hop, the counter of late rows.
-BATCH_SPAN, BATCH_ORIGIN, BATCH_STREAMS = ARGUMENTS + 1, ARGUMENTS + 2, ARGUMENTS + 3
-HOP_SIZE, HOP_EVERY, HOP_LATE = ARGUMENTS + 1, ARGUMENTS + 2, ARGUMENTS + 3
+# A node, behind what all windows have: the cell of the length; that of where batches begin (0:
+# with the first row), whether rows go on at once. Of hops: the cells of size and hop, the counter
+# of late rows.
+BATCH_SPAN, BATCH_ORIGIN, BATCH_STREAMS = ARGUMENTS + 2, ARGUMENTS + 3, ARGUMENTS + 4
+HOP_SIZE, HOP_EVERY, HOP_LATE = ARGUMENTS + 2, ARGUMENTS + 3, ARGUMENTS + 4
 
 # The state, behind the batch sent last and the rows since: whether it has an end, when that is,
 # whether a timer waits for it, whether there is a row that resets, and that row.

@@ -12,6 +12,13 @@ from cep.engine.machine.kernels.memory import (
     ring_room,
     ring_taken_out,
 )
+from cep.engine.machine.kernels.rows import (
+    IS_MIXED,
+    WINDOW_LEAVERS,
+    WINDOW_WORDS,
+    appended,
+    as_left,
+)
 from cep.engine.machine.kernels.timers import next_turn, set_timer, timer_room
 from cep.engine.machine.kernels.words import (
     ARGUMENTS,
@@ -29,7 +36,6 @@ from cep.engine.machine.kernels.words import (
     PLACE,
     RANK,
     RESET,
-    RING,
     RING_HEAD,
     RING_TAIL,
     STATE,
@@ -49,20 +55,20 @@ from cep.engine.machine.kernels.work import (
     work_room,
 )
 
-# A node: the words of a row that it holds, the cells of its size in time and in rows, whether what
-# follows has a use for rows that leave; by time also whether rows come when others would leave, and
-# the cell of the jump at whose ends they leave; what comes next, if it need not go over `drain`.
-(WINDOW_WORDS, WINDOW_SPAN, WINDOW_LENGTH, WINDOW_LEAVERS, WINDOW_IS_DELAY, WINDOW_JUMP,
- WINDOW_NEXT) = range(ARGUMENTS, ARGUMENTS + 7)  # fmt: skip
+# A node, behind what all windows have: the cells of its size in time and in rows; by time also
+# whether rows come when others would leave, and the cell of the jump at whose ends they leave; what
+# comes next, if it need not go over `drain`.
+WINDOW_SPAN, WINDOW_LENGTH, WINDOW_IS_DELAY, WINDOW_JUMP, WINDOW_NEXT = range(
+    ARGUMENTS + 2, ARGUMENTS + 7
+)
 ANY_NEXT, GROUP_NEXT, JOIN_NEXT = 0, 1, 2
 
 # A row in a window by time: when it leaves, its turn, then the row.
 END, TURN_OF, HELD = 0, 1, 2
-# The state of a window by time: its ring, in the order in which rows leave; whether that is not the
-# order in which they came; the time of the timer that is set, 0 without one. One is enough: a row
-# that is displaced mostly leaves the next one with a later time, which is set when the timer fires.
-IS_MIXED, AWAITED = RING, RING + 1
-TIME_STATE = RING + 2
+# The state of a window by time, behind its ring and `IS_MIXED`: the time of the timer that is set,
+# 0 without one. One is enough: a row that is displaced mostly leaves the next one with a later
+# time, which is set when the timer fires.
+AWAITED, TIME_STATE = IS_MIXED + 1, IS_MIXED + 2
 
 
 @inner
@@ -83,13 +89,9 @@ def step_length(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
             if ring_length(i, ring) < length and not ring_room(i, ring, words):
                 return False
             if ring_length(i, ring) == length:
-                oldest = ring_cell(i, ring, i[0, ring + RING_HEAD], words)
-                out = made(i, frame, wider)
-                copied(i, oldest, out, words)
-                as_kind(i, out, i[0, NOW], EXPIRED)
+                as_left(i, p, frame, ring_cell(i, ring, i[0, ring + RING_HEAD], words), i[0, NOW])
                 i[0, ring + RING_HEAD] += 1
-            copied(i, row, ring_cell(i, ring, i[0, ring + RING_TAIL], words), words)
-            i[0, ring + RING_TAIL] += 1
+            appended(i, ring, row, words)
             copied(i, row, made(i, frame, wider), words)
         i[0, frame + CURSOR] += 1
     return went_on(i, f, p, frame)
@@ -124,8 +126,7 @@ def only_came(i: Ints, f: Floats, p: Ints, frame: int, ring: int, length: int) -
         elif not ring_room(i, ring, words):
             return False
         row = row_at(i, i[0, frame + CHUNK] + i[0, frame + CURSOR] * p[node + WIDTH])
-        copied(i, row, ring_cell(i, ring, i[0, ring + RING_TAIL], words), words)
-        i[0, ring + RING_TAIL] += 1
+        appended(i, ring, row, words)
         i[0, frame + CURSOR] += 1
     hand_on_same(i, frame, p[node + NEXT], i[0, frame + COUNT])
     return at_once(i, f, p, frame, p[node + WINDOW_NEXT])
@@ -277,8 +278,5 @@ def displace(i: Ints, p: Ints, frame: int, ring: int) -> None:
             one = ring_cell(i, ring, place, words + HELD)
             if i[0, one + TURN_OF] < i[0, ring_cell(i, ring, first, words + HELD) + TURN_OF]:
                 first = place
-    if p[node + WINDOW_LEAVERS]:
-        out = made(i, frame, p[node + WIDER])
-        copied(i, ring_cell(i, ring, first, words + HELD) + HELD, out, words)
-        as_kind(i, out, i[0, NOW], EXPIRED)
+    as_left(i, p, frame, ring_cell(i, ring, first, words + HELD) + HELD, i[0, NOW])
     ring_taken_out(i, ring, first, words + HELD)
