@@ -28,6 +28,7 @@ from cep.engine.kernels.state import (
 from cep.engine.layout import Cell, Wide, attribute_cells, is_float, kept_cells, row_cells
 from cep.engine.lines import encode, encode_plain
 from cep.engine.output_rows import OutputRows, SingleRow
+from cep.engine.row_dicts import dictionaries
 from cep.engine.row_values import RowValues
 from cep.engine.strings import Strings
 from cep.plan.nodes import Origin, Plan, Stream
@@ -142,12 +143,8 @@ class Decoder:
             name, times = stream.name, rows.ints[places, OUT_TIME].tolist()
             names = self._attributes[name]
             empty: Row = {"stream": name, "time_msc": 0, "kind": "current", **dict.fromkeys(names)}
-            made = [empty.copy() for _ in times]  # which has room for all that it is given
-            columns = self.columns(stream, rows, places)
-            # column by column: no tuple and no second dictionary is made for each row
-            for attribute, column in zip(("time_msc", *names), (times, *columns), strict=True):
-                for row, value in zip(made, column, strict=True):
-                    row[attribute] = value
+            columns = (times, *self.columns(stream, rows, places))
+            made = dictionaries(empty, ("time_msc", *names), columns)
             if len(made) == len(rows):
                 return made  # those of one stream stand in order
             for place, row in zip(places.tolist(), made, strict=True):
@@ -176,7 +173,8 @@ class Decoder:
     def _by_stream(self, rows: Rows) -> Iterator[tuple[Stream, Ints]]:
         """Each stream that has rows, and their places."""
         numbers = rows.ints[:, OUT_STREAM]
-        for number in set(numbers.tolist()):
+        is_one = len(numbers) > 0 and bool((numbers == numbers[0]).all())
+        for number in [int(numbers[0])] if is_one else set(numbers.tolist()):
             yield self.streams[self.names[number]], np.flatnonzero(numbers == number)
 
     def columns(self, stream: Stream, rows: Rows, places: Ints) -> list[list[Any]]:

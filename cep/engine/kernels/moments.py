@@ -80,9 +80,6 @@ def moments_far(i: Ints, f: Floats, row: int, ci: int, cf: int) -> bool:
     n = i[row, ci]
     if n == 0 or f[row, cf + 5] == 0.0:
         return False
-    # mostly it is so near that one rounded difference tells: its error is less than 2**-50 of this
-    if n * f[row, cf + 3] - f[row, cf + 1] * f[row, cf + 1] > 2.0 * n * f[row, cf + 5] * FAR:
-        return False
     h, _ = scatter(n, f[row, cf + 1], f[row, cf + 2], f[row, cf + 3], f[row, cf + 4])
     return h < n * f[row, cf + 5] * FAR
 

@@ -11,6 +11,7 @@ from cep.engine.machine.dispatch import accumulators, sources
 from cep.engine.machine.expressions import Unsupported
 from cep.engine.machine.indicators import need_same_loss, own_call
 from cep.engine.machine.kernels import collected, groups
+from cep.engine.machine.kernels.chunks import LAST_BY_GROUP, LAST_CHUNK, LAST_COLUMNS, LAST_KEYS
 from cep.engine.machine.kernels.collected import (
     CELLS,
     DEVIATION,
@@ -24,8 +25,9 @@ from cep.engine.machine.kernels.collected import (
     SMALLEST_INT,
 )
 from cep.engine.machine.kernels.groups import COUNTED, KEY, OWN, TAKES_MAX
-from cep.engine.machine.kernels.steps import GROUP, PROJECT
-from cep.engine.machine.kernels.words import CURRENT, OP
+from cep.engine.machine.kernels.steps import GROUP, LAST, PROJECT
+from cep.engine.machine.kernels.streams import PROJECT_HAVING
+from cep.engine.machine.kernels.words import CURRENT, NEXT, OP
 from cep.plan.expressions import Aggregate, Expression
 from cep.plan.functions import aggregator_of
 from cep.plan.functions.native import Cells, Extreme, Kept, Moments, Native, WholeTotal
@@ -34,6 +36,7 @@ from cep.plan.steps import GroupBy
 from cep.plan.types import Type
 
 if TYPE_CHECKING:
+    from cep.engine.machine.program import Builder
     from cep.engine.machine.queries import Place, Selecting
 
 RECORDS = {1: ("record_enter", "record_value"), -1: ("record_enter", "record_value")}
@@ -235,13 +238,34 @@ def lower_group(place: Place, selecting: Selecting, step: GroupBy, following: in
     calls = builder.calls
     arguments, _ = group_arguments(place, selecting, step, selecting.names.group(step.columns))
     wanted, projects = builder.wanted(following), builder.word(following + OP) == PROJECT
+    is_pure = builder.calls == calls  # else Python may count its calls
+    only_lasts = is_pure and _only_lasts(builder, following, *arguments[:2])
+    lasts = selecting.words if only_lasts else 0
     node = builder.node(
         GROUP, following, selecting.width, selecting.width, place.home.take(3), place.rank,
-        *arguments, wanted, int(projects),
+        *arguments, wanted, int(projects), lasts,
     )  # fmt: skip
-    if remembers_window(step) and builder.calls == calls:  # else Python may count its calls
+    if remembers_window(step) and is_pure:
         builder.want(node, wanted | 1 << CURRENT, resets=True)  # which leaves nothing of a group
     return node
+
+
+def _only_lasts(builder: Builder, following: int, keys: int, columns: int) -> bool:
+    """Whether of the rows of a group that come together nobody sees others than the last, and what
+    is selected of them has no condition and no part of Python's.
+    """
+    last, wanted = builder.word(following + NEXT), builder.wanted(following)
+    if builder.word(following + OP) != PROJECT or builder.word(last + OP) != LAST:
+        return False
+    if builder.word(following + PROJECT_HAVING) or builder.is_calling(following):
+        return False
+    asked = (int(keys > 0), keys, *(builder.word(columns + n) for n in range(keys)), 0)
+    at = builder.word(last + LAST_COLUMNS)
+    kept = (
+        builder.word(last + LAST_BY_GROUP), builder.word(last + LAST_KEYS),
+        *(builder.word(at + n) for n in range(keys)), builder.word(last + LAST_CHUNK),
+    )  # fmt: skip
+    return wanted == 1 << CURRENT and asked == kept
 
 
 def remembers_window(step: GroupBy) -> bool:

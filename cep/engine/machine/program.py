@@ -293,6 +293,10 @@ class Builder:
             first, count, int(leaves), widens, 0,
         )  # fmt: skip
 
+    def is_calling(self, node: int) -> bool:
+        """Whether Python computes something for a node."""
+        return node in self._calling
+
     def ask(self, node: int, asked: Asked = NOTHING_ASKED, limit: Limit | None = None) -> int:
         """A node does nothing with other rows than those that have these values, or are beyond a
         limit; the node.

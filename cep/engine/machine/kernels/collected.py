@@ -46,18 +46,13 @@ PLAIN, LARGEST, SMALLEST, LARGEST_INT, SMALLEST_INT, DEVIATION, RANKED, DISTINCT
     0, 1, 2, 3, 4, 5, 6, 7, 8,
 )  # fmt: skip
 CELLS = {LARGEST: 2 * RING, SMALLEST: 2 * RING, LARGEST_INT: 2 * RING, SMALLEST_INT: 2 * RING,
-         DEVIATION: 1 + RING, RANKED: 4, DISTINCT: 3, DISTINCT_REAL: 3}  # fmt: skip
+         DEVIATION: 1 + RING, RANKED: 3, DISTINCT: 3, DISTINCT_REAL: 3}  # fmt: skip
 """Words of integers that each kind has; a deviation has those of moments, too."""
-CELLS_RANKED = CELLS[RANKED]
 BEST = RING
 """Behind the ring of values stands that of the places of those that may still be the extreme."""
 VALUE, TIMES, KNOWN = 0, 1, 2
 """A distinct value, how often it is there; the words of both."""
-RANK_AT, RANK_ROOM, RANK_COUNT, RANK_GAP = 0, 1, 2, 3
-"""Values in order, and where one lies among them that has left, counted from 1 (0: none does). The
-next that comes mostly takes its place, and only what is between both moves: in a window that slides
-one comes for each that leaves, and both are mostly near each other.
-"""
+RANK_AT, RANK_ROOM, RANK_COUNT = 0, 1, 2
 FIRST_RANKED = 16
 
 
@@ -159,7 +154,7 @@ def collected_dropped(i: Ints, kind: int, ci: int) -> None:
     elif kind == RANKED:
         if i[0, ci + RANK_ROOM]:
             release(i, i[0, ci + RANK_AT], i[0, ci + RANK_ROOM])
-        for word in range(CELLS_RANKED):
+        for word in range(3):
             i[0, ci + word] = 0
     elif kind >= DISTINCT:
         distinct_dropped(i, ci)
@@ -264,10 +259,8 @@ def ranked_room(i: Ints, ci: int) -> bool:
 
 @inner
 def rank_of(i: Ints, f: Floats, ci: int, value: float) -> int:
-    """How many of the values, which stand in order, are smaller, what has left among them counted
-    as if it were there. O(log n).
-    """
-    low, high, at = 0, i[0, ci + RANK_COUNT] + int(i[0, ci + RANK_GAP] != 0), i[0, ci + RANK_AT]
+    """How many of the values, which stand in order, are smaller. O(log n)."""
+    low, high, at = 0, i[0, ci + RANK_COUNT], i[0, ci + RANK_AT]
     while low < high:
         middle = (low + high) // 2
         if f[0, at + middle] < value:
@@ -278,51 +271,29 @@ def rank_of(i: Ints, f: Floats, ci: int, value: float) -> int:
 
 
 @inner
-def ranked_moved(i: Ints, ci: int, gap: int, rank: int) -> None:
-    """A place without a value goes to another one: what is between both moves by one."""
-    at = i[0, ci + RANK_AT]
-    for place in range(gap, rank, -1):
-        i[0, at + place] = i[0, at + place - 1]
-    for place in range(gap, rank):
-        i[0, at + place] = i[0, at + place + 1]
-
-
-@inner
 def ranked_enter(i: Ints, f: Floats, ci: int, v: int) -> None:
-    """O(values between the one that comes and the one that left, else those that are larger)."""
-    rank, gap, count = rank_of(i, f, ci, f[0, v]), i[0, ci + RANK_GAP] - 1, i[0, ci + RANK_COUNT]
-    if gap < 0:
-        gap = count
-    elif gap < rank:
-        rank -= 1  # what has left was counted
-    ranked_moved(i, ci, gap, rank)
-    i[0, i[0, ci + RANK_AT] + rank] = i[0, v]
-    i[0, ci + RANK_COUNT] = count + 1
-    i[0, ci + RANK_GAP] = 0
-
-
-@inner
-def ranked_settled(i: Ints, ci: int) -> None:
-    """What has left is there no longer, and nothing lies between the others."""
-    if i[0, ci + RANK_GAP]:
-        ranked_moved(i, ci, i[0, ci + RANK_GAP] - 1, i[0, ci + RANK_COUNT])
-        i[0, ci + RANK_GAP] = 0
+    """O(values that are larger), which are moved."""
+    rank, at = rank_of(i, f, ci, f[0, v]), i[0, ci + RANK_AT]
+    for place in range(i[0, ci + RANK_COUNT], rank, -1):
+        i[0, at + place] = i[0, at + place - 1]
+    i[0, at + rank] = i[0, v]
+    i[0, ci + RANK_COUNT] += 1
 
 
 @inner
 def ranked_leave(i: Ints, f: Floats, ci: int, v: int) -> None:
-    """O(log n), and what `ranked_settled` does where none has come since one left."""
-    ranked_settled(i, ci)
-    rank, count = rank_of(i, f, ci, f[0, v]), i[0, ci + RANK_COUNT]
-    if rank < count and f[0, i[0, ci + RANK_AT] + rank] == f[0, v]:
-        i[0, ci + RANK_COUNT] = count - 1
-        i[0, ci + RANK_GAP] = rank + 1
+    rank, at = rank_of(i, f, ci, f[0, v]), i[0, ci + RANK_AT]
+    count = i[0, ci + RANK_COUNT]
+    if rank == count or f[0, at + rank] != f[0, v]:
+        return
+    for place in range(rank, count - 1):
+        i[0, at + place] = i[0, at + place + 1]
+    i[0, ci + RANK_COUNT] = count - 1
 
 
 @inner
 def ranked_value(i: Ints, f: Floats, ci: int, percent: float) -> float:
     """The value below which so many per cent lie, linear between neighbours; null of nothing."""
-    ranked_settled(i, ci)
     count, at = i[0, ci + RANK_COUNT], i[0, ci + RANK_AT]
     if count == 0:
         return math.nan

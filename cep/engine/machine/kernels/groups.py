@@ -48,7 +48,7 @@ from cep.engine.machine.kernels.words import (
     Floats,
     Ints,
 )
-from cep.engine.machine.kernels.work import hand_on_same, row_at
+from cep.engine.machine.kernels.work import copied, hand_on_same, row_at
 
 # A node: how many columns make a group, and their words in the row (those of doubles negated);
 # whether an empty group is forgotten; the words of a group; its accumulators and its values.
@@ -62,6 +62,9 @@ GROUP_WANTED = ARGUMENTS + 8
 """Which kinds of rows what follows has a use for, as bits; others change values, and need none."""
 GROUP_PROJECTS = ARGUMENTS + 9
 """Whether what is selected of rows comes next."""
+GROUP_LASTS = ARGUMENTS + 10
+"""How many words of a row were there before, if of those of a group that come together only the
+last goes on, for which alone the values are read then; else 0."""
 
 # An accumulator: its kind; by which number of `accumulate` a value comes and goes (0: not at all);
 # its words of integers and of doubles in the group, and how many; the cell of its constant; whether
@@ -78,8 +81,9 @@ rows have come and not left, as accumulators behind one that fails do not see th
 # A value: its accumulator (-1: the number of rows), its number of `accumulated`, its word.
 OF, BY, INTO, RESULT = 0, 1, 2, 3
 
-# A group: how many rows, the values of its key, then the cells of accumulators.
-ROWS, KEY = 0, 1
+# A group: how many rows; where the row is on its way that stands for all that have come of a chunk,
+# counted from 1 (0: none has); the values of its key, then the cells of accumulators.
+ROWS, PENDING, KEY = 0, 1, 2
 
 
 @inner
@@ -93,18 +97,27 @@ def key_written(i: Ints, f: Floats, p: Ints, node: int, row: int) -> None:
             i[0, EVALUATION + column] = i[0, row + word]
 
 
+@inline
+def group_found(i: Ints, f: Floats, p: Ints, node: int, state: int, row: int) -> int:
+    """The group of a row; 0 where there is none. O(1)."""
+    keys = p[node + GROUP_KEYS]
+    if keys == 0:
+        return i[0, state]
+    key_written(i, f, p, node, row)
+    return index_find(i, state, EVALUATION, keys, KEY)
+
+
 @inner
 def group_at(i: Ints, f: Floats, p: Ints, node: int, state: int, row: int) -> int:
     """The group of a row, opened on first sight; 0 where there is no room. O(1)."""
-    keys = p[node + GROUP_KEYS]
-    if keys == 0:
-        if i[0, state] == 0:
-            i[0, state] = cleared(i, p[node + GROUP_WORDS])
-        return i[0, state]
-    key_written(i, f, p, node, row)
-    found = index_find(i, state, EVALUATION, keys, KEY)
-    if found != 0 or not index_room(i, state, keys, KEY):
+    keys, found = p[node + GROUP_KEYS], group_found(i, f, p, node, state, row)
+    if found != 0:
         return found
+    if keys == 0:
+        i[0, state] = cleared(i, p[node + GROUP_WORDS])
+        return i[0, state]
+    if not index_room(i, state, keys, KEY):
+        return 0
     found = cleared(i, p[node + GROUP_WORDS])
     if found != 0:
         for column in range(keys):
@@ -243,18 +256,53 @@ def group_entered(i: Ints, f: Floats, p: Ints, node: int, state: int, row: int) 
     if group == 0:
         return False
     comes = i[0, row + KIND] == CURRENT
-    if not group_room(i, f, p, node, group, row):
+    if comes and not group_room(i, f, p, node, group, row):
         return False
+    if not comes:
+        pending_read(i, f, p, node, group)
     group_moved(i, f, p, node, group, row, comes)
     if i[0, FAILED]:
         return True
-    if (p[node + GROUP_WANTED] >> i[0, row + KIND]) & 1:
+    if comes and p[node + GROUP_LASTS]:
+        stands_for_all(i, p, node, group, row)
+    elif (p[node + GROUP_WANTED] >> i[0, row + KIND]) & 1:
         group_read(i, f, p, node, group, row)
     if p[node + GROUP_KEYS] and p[node + GROUP_FORGETS] and is_group_empty(i, p, node, group):
         group_cleared(i, p, node, group)
         index_remove(i, state, group, p[node + GROUP_KEYS], KEY)
         release(i, group, p[node + GROUP_WORDS])
     return True
+
+
+@inline
+def stands_for_all(i: Ints, p: Ints, node: int, group: int, row: int) -> None:
+    """The last row of a group stands where its first one does, as behind `step_last`; its values
+    are not needed before another comes or the chunk ends, which saves them of all others.
+    """
+    if i[0, group + PENDING] == 0:
+        i[0, group + PENDING] = 1 + row - row_at(i, 0)
+    else:
+        copied(i, row, row_at(i, i[0, group + PENDING] - 1), p[node + GROUP_LASTS])
+        i[0, row + KIND] = TIMER  # which goes no further than the projection
+
+
+@inline
+def pending_read(i: Ints, f: Floats, p: Ints, node: int, group: int) -> None:
+    """Write the values of a group, before these change, into the row that stands for all."""
+    if i[0, group + PENDING]:
+        group_read(i, f, p, node, group, row_at(i, i[0, group + PENDING] - 1))
+        i[0, group + PENDING] = 0
+
+
+@inner
+def all_pending_read(i: Ints, f: Floats, p: Ints, frame: int, state: int) -> None:
+    """The same for all groups of which rows have come so far. O(rows)."""
+    node = i[0, frame + NODE]
+    for place in range(i[0, frame + CURSOR]):
+        row = row_at(i, i[0, frame + CHUNK] + place * p[node + WIDTH])
+        group = group_found(i, f, p, node, state, row) if i[0, row + KIND] == CURRENT else 0
+        if group != 0:
+            pending_read(i, f, p, node, group)
 
 
 @inner
@@ -267,6 +315,8 @@ def step_group(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
         row = row_at(i, i[0, frame + CHUNK] + i[0, frame + CURSOR] * width)
         kind = i[0, row + KIND]
         if kind == RESET:
+            if p[node + GROUP_LASTS]:
+                all_pending_read(i, f, p, frame, state)
             groups_reset(i, p, node, state)
         elif kind != TIMER and not group_entered(i, f, p, node, state, row):
             return False
@@ -277,6 +327,8 @@ def step_group(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
             i[0, frame + COUNT] -= 1
         else:
             i[0, frame + CURSOR] += 1
+    if p[node + GROUP_LASTS]:
+        all_pending_read(i, f, p, frame, state)
     count = i[0, frame + COUNT]
     hand_on_same(i, frame, p[node + NEXT], count)
     if count and p[node + GROUP_PROJECTS]:
