@@ -74,16 +74,17 @@ def verdict_lines(verdict: Verdict) -> list[str]:
 
 def clicks(folders: list[DataFolder], config: Path | None) -> str:
     """What only the user can do, in the order in which it is done."""
-    missing = sorted({path for folder in folders for path in to_compile(folder, False)})
+    missing = dict.fromkeys(path for folder in folders for path in to_compile(folder, False))
     steps = [
         'Tools > Options > Expert Advisors: tick "Allow WebRequest for listed URL", double-click\n'
         f'"add new URL" and type exactly  {_host(config)}'
     ]
     if missing:
-        names = ", ".join(" > ".join((*path.parts[:-1], path.name)) for path in missing)
+        names = "".join(f"\n  {' > '.join((*path.parts[:-1], path.name))}" for path in missing)
         steps.append(
             "Tools > MetaQuotes Language Editor (F4): open these in its Navigator and press\n"
-            f"Compile (F7): {names}"
+            "Compile (F7), Publisher and TickSpy for ticks, Trader for orders, others as you use\n"
+            f"them:{names}"
         )
     steps += [
         "drag Expert Advisors > Mt5Bridge > Publisher from the Navigator onto any chart; for\n"

@@ -16,13 +16,14 @@ from rich.table import Table
 from rich.text import Text
 
 from cep.cli.numbers import SECONDS
+from cep.cli.paths import FOLDER
 from cep.cli.settings_file import NEEDED_CONFIG
 from cep.cli.text import counted
 from mt5bridge.clock import monotonic_ms, now_msc
 from mt5bridge.credential import Credential, CredentialError, read_credential
 from mt5bridge.escapes import one_line, visible, visible_json
 from mt5bridge.terminal.findings import Finding, Level, finding
-from mt5bridge.terminal.folders import Machine, find
+from mt5bridge.terminal.folders import DataFolder, Machine, find, named
 from mt5bridge.terminal.inspection import judge_folders
 from mt5bridge.terminal.probe import judge_probes
 from mt5bridge.terminal.reachable import judge_reach
@@ -40,6 +41,13 @@ POLL_S = 0.1
 @click.command("doctor")
 @NEEDED_CONFIG
 @click.option(
+    "--folder",
+    "paths",
+    multiple=True,
+    type=FOLDER,
+    help="A data folder that is not found by itself; repeatable.",
+)
+@click.option(
     "--wait",
     type=SECONDS,
     default=10.0,
@@ -48,7 +56,9 @@ POLL_S = 0.1
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per finding.")
 @click.pass_context
-def command(ctx: click.Context, config: Path, wait: float, as_json: bool) -> None:
+def command(
+    ctx: click.Context, config: Path, paths: tuple[Path, ...], wait: float, as_json: bool
+) -> None:
     """Examine the link between terminal and daemon, and say what to do about each finding.
 
     Without a running daemon it listens in its place for a while, and takes nothing. The exit code
@@ -57,16 +67,18 @@ def command(ctx: click.Context, config: Path, wait: float, as_json: bool) -> Non
     # Imported here: ZeroMQ and NumPy cost half a second that `--help` need not wait.
     from cep.live.config import read_config
 
-    findings = list(examined(read_config(config), round(1000 * wait)))
+    found = find(Machine.here())
+    folders = list(dict.fromkeys([*found, *named(paths, found)]))
+    findings = list(examined(read_config(config), folders, round(1000 * wait)))
     if as_json:
-        for found in findings:
-            click.echo(visible_json(msgspec.json.encode(found)))
+        for one in findings:
+            click.echo(visible_json(msgspec.json.encode(one)))
     else:
         show(findings, Console(file=sys.stdout))
-    ctx.exit(int(any(found.level is Level.PROBLEM for found in findings)))
+    ctx.exit(int(any(one.level is Level.PROBLEM for one in findings)))
 
 
-def examined(config: Config, wait_ms: int) -> Iterator[Finding]:
+def examined(config: Config, folders: list[DataFolder], wait_ms: int) -> Iterator[Finding]:
     """All findings, in the order of a tick's way: terminal's disk, address, daemon, terminals."""
     from cep.live.config import ConfigError, credential_path
     from cep.live.credentials import admitted, settings_for
@@ -75,7 +87,6 @@ def examined(config: Config, wait_ms: int) -> Iterator[Finding]:
 
     sources = sources_folder()
     version = sources_version(sources) or ""
-    folders = find(Machine.here())
     now = told(config)
     sends = now is not None and (now.sends_signals or now.sends_orders)
     yield from judge_folders(folders, sources, now.version if now else "", sends)

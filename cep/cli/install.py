@@ -14,7 +14,7 @@ from cep.cli.settings_file import CONFIG, found_settings, needed_settings
 from cep.cli.text import aligned, counted, say
 from mt5bridge.credential import USER, Credential, ensure_credential, read_copy, read_credential
 from mt5bridge.escapes import one_line
-from mt5bridge.terminal.folders import DataFolder, Machine, find, given
+from mt5bridge.terminal.folders import DataFolder, Machine, find, named
 from mt5bridge.terminal.handover import PLACE, hand_over, plan_hand_over, take_back
 from mt5bridge.terminal.install import (
     Action,
@@ -113,7 +113,10 @@ def put_in(
         say(f"  its publisher is ACCOUNT@SERVER/{name}{again}")
         if not dry_run:
             write_name(folder, name)
-    say("\n".join(outcome(act(folder, dry_run, remove=False), dry_run)))
+    steps = act(folder, dry_run, remove=False)
+    say("\n".join(outcome(steps, dry_run)))
+    if any(step.action is Action.KEEP for step in steps):
+        say("  rename or delete what was kept and install again to have our version of it")
     say(f"  {hand(folder, credential, dry_run, remove=False)}")
     return compile_in(folder, machine, wishes)
 
@@ -184,7 +187,7 @@ def chosen(paths: tuple[Path, ...], everywhere: bool, machine: Machine) -> list[
     if paths:
         if everywhere:
             raise UserError("--all and --folder: which of both?", "leave one of them out")
-        return [given(path) for path in paths]
+        return named(paths, find(machine))
     found = find(machine)
     if not found:
         raise UserError("no MetaTrader 5 terminal found", "name its data folder with --folder; in "
@@ -222,7 +225,4 @@ def outcome(steps: list[Step], dry_run: bool) -> list[str]:
              if step.action in (Action.UPDATE, Action.REMOVE)]  # fmt: skip
     lines += aligned(named) if named else []
     kept = [step.path.as_posix() for step in steps if step.action is Action.KEEP]
-    lines += [f"  kept, as it was edited: {path}" for path in kept]
-    if kept:
-        lines.append("  rename or delete what was kept and install again to have our version of it")
-    return lines
+    return lines + [f"  kept, as it was edited: {path}" for path in kept]

@@ -103,6 +103,16 @@ def given(path: Path) -> DataFolder:
     return DataFolder(folder, program, portable, prefix)
 
 
+def named(paths: Iterable[Path], found: Iterable[DataFolder]) -> list[DataFolder]:
+    """The data folders that a user names, each once; those that are `found` as they were found.
+
+    FolderError for what is none.
+    """
+    known = {_real(one.path): one for one in found}
+    folders = [given(path.absolute()) for path in paths]
+    return list({_real(one.path): known.get(_real(one.path), one) for one in folders}.values())
+
+
 def prefixes(machine: Machine) -> Iterator[Path]:
     """Wine prefixes: the one the environment names, then the usual places."""
     places = (

@@ -1,9 +1,10 @@
 """Names for terminals of one machine, so that publishers of one account differ by default.
 
-The first terminal has none: its publisher is ACCOUNT@SERVER. Each other that gets our sources is
-named, and its publisher is ACCOUNT@SERVER/NAME. A name never changes by itself, and none is given
-to a terminal that has published without one: its streams would begin anew. One whose file is
-damaged gets its name again, as that follows from the folders; until then it does not publish.
+The first terminal that is found has none: its publisher is ACCOUNT@SERVER. Each other that gets
+our sources is named, and its publisher is ACCOUNT@SERVER/NAME; so is each that is not found by
+itself, as there may be more of these that nobody knows of. A name never changes by itself, and none
+is given to a terminal that has published without one: its streams would begin anew. One whose file
+is damaged gets its name again, as that follows from the folders; until then it does not publish.
 """
 
 from __future__ import annotations
@@ -43,13 +44,15 @@ def is_damaged(folder: DataFolder) -> bool:
 
 def names(folders: Iterable[DataFolder], found: Iterable[DataFolder]) -> dict[Path, str]:
     """What each of `folders` is to be called, beside all that are `found`; empty for no name."""
+    found = list(found)
+    places = {one.path for one in found}
     known = {one.path: one for one in (*found, *folders)}
     held = {path: name_of(one) for path, one in known.items() if _is_settled(one)}
     for folder in folders:
         if folder.path not in held:
             taken = {name.casefold() for name in held.values()}
-            had_one = is_damaged(folder)
-            held[folder.path] = _free(folder, taken) if had_one or "" in taken else ""
+            is_first = folder.path in places and "" not in taken and not is_damaged(folder)
+            held[folder.path] = "" if is_first else _free(folder, taken, folder.path in places)
     return {folder.path: held[folder.path] for folder in folders}
 
 
@@ -77,9 +80,9 @@ def _is_settled(folder: DataFolder) -> bool:
     return has_published or bool(name_of(folder)) or is_installed(folder.mql5)
 
 
-def _free(folder: DataFolder, taken: set[str]) -> str:
-    """A name after the program's folder; if that is taken, with what only this data folder has."""
+def _free(folder: DataFolder, taken: set[str], is_found: bool) -> str:
+    """A name after the program's folder; if it may be taken, with what only this folder has."""
     plain = re.sub(r"[^A-Za-z0-9.-]+", "-", folder.name).strip("-.")[:24] or "terminal"
-    if plain.casefold() not in taken:
+    if is_found and plain.casefold() not in taken:
         return plain
     return f"{plain}-{hashlib.sha256(str(folder.path).encode()).hexdigest()[:8]}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,7 +27,14 @@ from mt5bridge.terminal.folders import Machine
 from mt5bridge.troubles import Effect, Trouble
 from tests.credentials import CREDENTIAL
 from tests.live.service import Service, play, terminal, walks, write_settings
-from tests.terminal.machines import HEX, OTHER_HEX, data_folder, terminals, windows
+from tests.terminal.machines import (
+    HEX,
+    OTHER_HEX,
+    data_folder,
+    program_folder,
+    terminals,
+    windows,
+)
 from tests.waiting import LONG_S
 
 
@@ -64,6 +72,36 @@ def test_with_several_terminals_the_user_chooses(machine: Machine) -> None:
     assert not any((folder / "MQL5/Include/Mt5Bridge").exists() for folder in folders)
     assert run("install", "--all").exit_code == 0
     assert all((folder / "MQL5/Include/Mt5Bridge").exists() for folder in folders)
+
+
+def test_a_folder_that_is_found_is_known_by_any_path_to_it(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = data_folder(terminals(machine) / HEX, "C:\\Program Files\\Broker MT5")
+    monkeypatch.chdir(folder.parent)
+    done = run("install", "--folder", HEX, "--folder", str(folder / "MQL5"))
+    assert done.output.count(f"  {folder}\n") == 1 and "ACCOUNT@SERVER/" not in done.output
+
+
+def test_portable_terminals_elsewhere_differ_and_are_examined(
+    machine: Machine, tmp_path: Path
+) -> None:
+    names: list[str] = []
+    for number in "12":
+        folder = program_folder(tmp_path / number / "MT5")
+        done = run("install", "--folder", str(folder))
+        assert done.exit_code == 0, done.output
+        names += re.findall(r"its publisher is ACCOUNT@SERVER/(MT5-\w+)", done.output)
+    assert len(set(names)) == 2
+    assert run("install", "--uninstall", "--folder", str(folder)).exit_code == 0
+    settings = write_settings(
+        tmp_path / "d", {"server": {"bind": f"tcp://127.0.0.1:{free_port()}"}}
+    )
+    of_none = run("doctor", "--config", str(settings), "--json", "--wait", "0")
+    assert "sources missing" not in findings(of_none)
+    of_one = run("doctor", "--config", str(settings), "--json", "--wait", "0", "--folder",
+                 str(folder))  # fmt: skip
+    assert str(folder) in findings(of_one)["sources missing"]["subject"]
 
 
 def test_a_dry_run_and_the_way_back(machine: Machine) -> None:

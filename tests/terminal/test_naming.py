@@ -17,9 +17,9 @@ def terminal(path: Path, program: str = "Broker MT5") -> DataFolder:
     return given(data_folder(path, f"C:\\Program Files\\{program}"))
 
 
-def named(*folders: DataFolder, found: tuple[DataFolder, ...] = ()) -> list[str]:
-    """Name and install; the names."""
-    given_names = names(folders, found)
+def named(*folders: DataFolder, found: tuple[DataFolder, ...] | None = None) -> list[str]:
+    """Name and install; the names. All are found by themselves if nothing is said."""
+    given_names = names(folders, folders if found is None else found)
     for folder in folders:
         write_name(folder, given_names[folder.path])
         install(folder, sources_folder())
@@ -38,6 +38,17 @@ def test_one_by_one_is_the_same_as_all_at_once(tmp_path: Path) -> None:
     first, second = terminal(tmp_path / "a"), terminal(tmp_path / "b", "Other Broker")
     assert named(first, found=(first, second)) == [""]
     assert named(second, found=(first, second)) == ["Other-Broker"]
+
+
+def test_who_is_not_found_by_itself_is_named_in_any_case(tmp_path: Path) -> None:
+    """There may be more of these, which nobody knows of."""
+    one, other = terminal(tmp_path / "D" / "1"), terminal(tmp_path / "D" / "2")
+    names_of = [*named(one, found=()), *named(other, found=())]
+    assert all(name.startswith("Broker-MT5-") for name in names_of)
+    assert len(set(names_of)) == 2 and named(one, found=()) == names_of[:1], "and they stay"
+    old = terminal(tmp_path / "old")
+    install(old, sources_folder())
+    assert named(old, found=()) == [""], "but for one that was there without"
 
 
 def test_who_has_published_without_a_name_gets_none(tmp_path: Path) -> None:
