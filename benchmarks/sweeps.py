@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cep.archive import Archive, import_history
+from cep.sweep.alike import Common
 from cep.sweep.sweep import Bench, Job
 from cep.sweep.together import Variant, run_together
 from cep.sweep.trials import Trial, axes, grid
@@ -85,9 +86,12 @@ def measured(rules: str, archive: Path) -> Speed:
     begun = _seconds(lambda: variants.extend(_begun(bench, [trial for _, trial in trials])))
     selection = bench.asked.selection
     ruled = _seconds(lambda: run_together(variants, selection, lambda n: None))
-    filled = _seconds(
-        lambda: list(bench.fills.filled([one.results for one in variants], lambda n: None))
-    )
+    plans = [one.asked.plan for one in variants]
+    results = [
+        Common.of(plan).results(plan, one.results)
+        for plan, one in zip(plans, variants, strict=True)
+    ]
+    filled = _seconds(lambda: list(bench.fills.filled(results, lambda n: None)))
     work = selection.rows * len(variants) / 1e6
     return Speed(1e3 * begun / len(variants), work / ruled, work / filled, work / whole)
 

@@ -9,7 +9,7 @@ import numpy as np
 from cep.backtest.equity import MONEY_DIGITS, Equity, equity_of
 from cep.backtest.extremes import Extremes
 from cep.backtest.loop import walk_for
-from cep.backtest.ticks import Floats, Ints, Ticks
+from cep.backtest.ticks import Floats, Ints, Ticks, joined
 from mt5bridge.broker import Table, codes
 from mt5bridge.broker.worth import COURSE, HELD, MINUTE, MINUTE_MS, STRETCH, Walk
 
@@ -118,7 +118,7 @@ class Course:
         if not self._waiting:
             return
         ticks = Ticks.joined([ticks for ticks, _ in self._waiting])
-        deals = np.concatenate(self._deals)
+        deals = joined(self._deals)
         charged = np.array([charged for _, charged in self._waiting])
         ends = np.cumsum([len(ticks) for ticks, _ in self._waiting]) - 1
         is_charged = charged != 0.0

@@ -18,7 +18,7 @@ from cep.backtest.equity import Equity
 from cep.backtest.loop import loop_for
 from cep.backtest.orders import as_requests
 from cep.backtest.points import digits_of
-from cep.backtest.ticks import Ints, Ticks
+from cep.backtest.ticks import Ints, Ticks, joined
 from cep.backtest.trades import END, Excursion, Trade, in_points, trades_of
 from mt5bridge.broker import Broker, Specification, Table, codes
 from mt5bridge.broker.broker import Run
@@ -129,7 +129,7 @@ class Trading:
         self._orders += orders
         if self._chooses_loop:
             self._broker.loop = loop_for(len(self._orders), len(orders))
-        self._waiting = self._broker.waiting(_joined(self._unanswered(), requests))
+        self._waiting = self._broker.waiting(joined([self._unanswered(), requests]))
 
     def _unanswered(self) -> Table:
         """The requests that wait on, when the answers of the others have been noted."""
@@ -189,7 +189,9 @@ class Trading:
     @property
     def deals(self) -> Table:
         """All deals in their order."""
-        return np.concatenate(self._deals)
+        if len(self._deals) > 1:
+            self._deals[:] = [joined(self._deals)]
+        return self._deals[0]
 
     @property
     def floating(self) -> float:
@@ -229,6 +231,12 @@ class Trading:
         )
         return [*closed, *self._open(costs)]
 
+    def has_answered(self, count: int) -> bool:
+        """Whether the broker has answered the first orders, so many."""
+        waiting = self._waiting
+        is_open = waiting.answers["retcode"] == codes.RUNS
+        return not (is_open & (waiting.requests["tag"] <= count)).any()
+
     @property
     def retcodes(self) -> Ints:
         """What became of each order, in the order of tags; 0: no tick came for it.
@@ -261,7 +269,7 @@ class Trading:
         """Run over the next ticks; the deals that they made."""
         ticks = self._quoted(ticks)
         found = [self._pushed(part) for part in self._days(ticks)]
-        return found[0] if len(found) == 1 else np.concatenate(found)
+        return joined(found)
 
     def quiet(self, ticks: Ticks) -> int:
         """How many of the next ticks surely make no deal and answer no order."""
@@ -334,12 +342,3 @@ class Trading:
 def answer_text(retcode: int) -> str:
     """What a return code says of an order."""
     return _OWN.get(retcode) or f"{codes.TEXTS[retcode]} ({retcode})"
-
-
-def _joined(first: Table, second: Table) -> Table:
-    """Both: NumPy's way looks at each field of their type, which costs more than few rows do."""
-    if not len(first):
-        return second
-    found = np.empty(len(first) + len(second), first.dtype)
-    found[: len(first)], found[len(first) :] = first, second
-    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ import numpy as np
 from cep.account.orders import Order
 from cep.backtest.account import BEFORE_ALL, BEHIND_ALL
 from cep.backtest.asked import Asked
+from cep.backtest.loop import loop_for
 from cep.backtest.orders import orders
 from cep.backtest.points import Point, known_points
 from cep.backtest.rates import convert
@@ -29,9 +31,11 @@ from cep.backtest.ticks import Ints, Ticks
 from cep.backtest.trading import Trading
 from cep.market import TICK_STREAM
 from cep.plan.nodes import says_of
+from mt5bridge.broker.broker import Run
 
-CHUNK_TICKS = 1 << 13
-"""Ticks between two looks whether the account is flat, so that ticks can be passed over."""
+CHUNK_TICKS, CHUNK_MAX = 1 << 10, 1 << 14
+"""Ticks up to the first look whether the account is flat, so that ticks can be passed over; twice
+as many up to the next, and so on up to the most: what is open for long may be so for longer."""
 
 
 @dataclass(slots=True)
@@ -51,22 +55,25 @@ class Filling:
 
     def push(self, ticks: Ticks) -> None:
         """The next ticks, of all symbols that any variant trades."""
-        orders = self.trading.orders
-        at = self._next(ticks, 0)
+        at, size = self._next(ticks, 0), CHUNK_TICKS
         while at < len(ticks):
-            piece = ticks.part(slice(at, at + CHUNK_TICKS))
+            piece = ticks.part(slice(at, at + size))
             self._push(piece)
             last = int(piece.order[-1])
-            while self.seen < len(orders) and orders[self.seen].order < last:
-                self.seen += 1
-            at = self._next(ticks, at + len(piece))
+            self.seen = bisect_left(self.trading.orders, last, self.seen, key=_place)
+            end = at + len(piece)
+            at = self._next(ticks, end)
+            size = min(2 * size, CHUNK_MAX) if at == end else CHUNK_TICKS
 
     def _push(self, ticks: Ticks) -> None:
-        counts = ticks.order > self.first[ticks.symbol]
-        if counts.any():
+        own = ticks
+        if int(ticks.order[0]) <= int(self.first.max()):
+            counts = ticks.order > self.first[ticks.symbol]
+            if not counts.any():
+                return
             own = ticks if counts.all() else ticks.part(counts)
-            rows = self.rows[own.symbol]
-            self.trading.push(Ticks(rows, own.order, own.time_msc, own.bid, own.ask))
+        rows = own.symbol if len(self.rows) == 1 else self.rows[own.symbol]
+        self.trading.push(Ticks(rows, own.order, own.time_msc, own.bid, own.ask))
 
     def _next(self, ticks: Ticks, at: int) -> int:
         """The place from `at` on of the first tick that can change anything.
@@ -76,7 +83,7 @@ class Filling:
         orders = self.trading.orders
         if self.trading.pairs:
             return at  # quotes of pairs count at any time
-        if not self.trading.is_flat or not self.trading.retcodes[: self.seen].all():
+        if not self.trading.is_flat or not self.trading.has_answered(self.seen):
             return at
         if self.seen == len(orders):
             return len(ticks)
@@ -88,6 +95,10 @@ class Filling:
         found = outcome_at(self.trading, self.known, self.homeless)
         found.refused += self.unusable
         return found
+
+
+def _place(order: Order) -> int:
+    return order.order
 
 
 class Fills:
@@ -111,8 +122,9 @@ class Fills:
         available = ticks.by_symbol()
         traded = sorted(symbols & available.keys())
         self._learn(traded, available)
-        names = sorted(available)
-        found = [self._filling(own, unusable, names) for own, unusable in wanted]
+        names, count = sorted(available), sum(len(own) for own, _ in wanted)
+        loop = loop_for(count, count)
+        found = [self._filling(own, unusable, names, loop) for own, unusable in wanted]
         starts = [one.trading.orders[0].order for one in found if one.trading.orders]
         if starts:
             part = ticks.only(names)
@@ -133,7 +145,7 @@ class Fills:
         self._points |= known_points(self._asked.points, fresh)
 
     def _filling(
-        self, own: Sequence[Order], unusable: Counter[str], names: Sequence[str]
+        self, own: Sequence[Order], unusable: Counter[str], names: Sequence[str], loop: Run
     ) -> Filling:
         wanted = sorted({order.symbol for order in own} & self._points.keys())
         known, market = {name: self._points[name] for name in wanted}, self._asked.market
@@ -146,7 +158,7 @@ class Fills:
             rows[names.index(name)] = row
         for order in reversed(fillable):
             first[names.index(order.symbol)] = order.order
-        trading = Trading(fillable, symbols, market)
+        trading = Trading(fillable, symbols, market, loop)
         for name in convert(trading, known, names):
             rows[names.index(name)] = trading.symbols.index(name)
             first[names.index(name)] = BEFORE_ALL

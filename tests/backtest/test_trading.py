@@ -314,6 +314,17 @@ def test_any_orders_any_batches(point: float, seed: int, edges: list[int]) -> No
         check(*both(waiting, rows, edges, point), seed)
 
 
+@given(st.integers(0, 2**32))
+def test_the_first_orders_are_answered_when_each_has_a_return_code(seed: int) -> None:
+    waiting, rows = mixed(seed, POINT)
+    found = trading(waiting)
+    for row in rows:
+        found.push(as_ticks([row]))
+        for count in range(len(waiting) + 1):
+            assert found.has_answered(count) == found.retcodes[:count].all()
+    assert found.has_answered(0)
+
+
 def test_many_sessions_hold_every_hard_case() -> None:
     found: Counter[str] = Counter()
     for seed in range(900):

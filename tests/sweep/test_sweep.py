@@ -21,6 +21,7 @@ from cep.sweep.found import Found
 from cep.sweep.sweep import Bench, Job, swept
 from cep.sweep.trials import axes, grid
 from cep.sweep.tried import Tried, ranked
+from mt5bridge.broker.leap import leap
 from tests.backtest.archives import imported, recorded
 
 TICK = "define stream Tick (symbol string, bid double, ask double);"
@@ -124,6 +125,19 @@ def test_what_is_ended_early_keeps_what_was_done(
     assert sorted(one.number for one in first) == [0, 1, 2, 3]
 
 
+def test_orders_of_all_variants_together_are_worth_machine_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[int, int]] = []
+    monkeypatch.setattr("cep.sweep.fills.loop_for", lambda *n: asked.append(n) or leap)
+    imported(tmp_path, rows=400)
+    given = RULES, tmp_path / "archive", {"Width": "0.5", "Symbol": "EURUSD"}
+    cep.sweep.run(*given, point=POINTS)
+    cep.sweep.run(*given[:2], {**given[2], "Stop": "5"}, point=POINTS)
+    (together, new), (alone, _) = asked
+    assert together == new == 3 * alone > 0, "stops change no order's moment"
+
+
 def command(tmp_path: Path, *more: str) -> Result:
     imported(tmp_path, rows=300)
     (tmp_path / "rules.cep").write_text(RULES, encoding="utf-8")
@@ -196,6 +210,7 @@ def test_an_account_with_costs_nights_and_partial_fills_is_the_same(
         encoding="utf-8",
     )
     monkeypatch.setattr("cep.sweep.fills.CHUNK_TICKS", 3)
+    monkeypatch.setattr("cep.sweep.fills.CHUNK_MAX", 7)
     tried = {"Width": "0.5,1.25", "Stop": "45", "Symbol": "GBPUSD"}
     found = cep.sweep.run(RULES, archive, tried, account=file, latency=900, point=POINTS)
     for one in found.rows:

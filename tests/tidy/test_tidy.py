@@ -67,7 +67,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "cep.sweep": {
         "cep.lang", "cep.plan", "cep.clocks", "cep.interpreter", "cep.engine", "cep.market",
-        "cep.functions", "cep.account", "cep.backtest", "cep.report",
+        "cep.functions", "cep.account", "cep.backtest", "cep.report", "mt5bridge",
     },
     "cep.parity": {
         "cep.plan", "cep.engine", "cep.archive", "cep.market", "cep.account", "cep.backtest",
