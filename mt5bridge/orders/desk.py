@@ -344,7 +344,7 @@ class Desk:
             self.on_claim(claim)
 
     def release(self) -> None:
-        """Send what has waited for the disk and is there now."""
+        """Send what has waited for the disk and is there now, unless it was taken back since."""
         while self._held and self._held[0][0] <= self.journal.durable:
             _, entry, now_msc = self._held.popleft()
             if (halt := self.guard.halt_of(entry.request)) is not None:
@@ -419,8 +419,9 @@ class Desk:
 
     def _send(self, entry: Entry, now_msc: int) -> None:
         assert self._post is not None
-        refusals = {identity: self._sent_now(identity, entry) for identity in entry.fates}
-        if all(refusals.values()):
+        wanted = [who for who, fate in entry.fates.items() if not fate.is_asked]  # else: answered
+        refusals = {identity: self._sent_now(identity, entry) for identity in wanted}
+        if len(wanted) == len(entry.fates) and all(refusals.values()):
             self._refuse(entry, "; ".join(dict.fromkeys(refusals.values())), now_msc)
             return
         for identity, refusal in refusals.items():

@@ -138,6 +138,18 @@ def test_what_waits_for_the_disk_is_stopped_by_its_own_switch(tmp_path: Path) ->
     assert office.post.sent == [] and office.text(1) == "one is halted: news"
 
 
+def test_what_was_taken_back_while_it_waited_is_never_sent(tmp_path: Path) -> None:
+    """Not after a resume either: its terminal has answered that it knows nothing of it."""
+    office = Office(tmp_path / "j", Limits(named=(NamedLimits("one", ONE, NO_LIMIT),)))
+    office.ask(signal(1, magic=ONE), durable=True)
+    office.desk.halt_rules("one", True, "news", NOON_MSC)
+    office.tell(result(1, SignalStatus.UNKNOWN))
+    office.desk.halt_rules("one", False, "over", NOON_MSC)
+    office.desk.flush()
+    assert office.post.asked == [("one", 1)]
+    assert office.post.sent == [] and office.state(1) == "unknown"
+
+
 def test_halted_its_requests_are_taken_back_from_terminals(tmp_path: Path) -> None:
     """What was not executed never is, and what stands at a broker is cancelled, also later."""
     named = (NamedLimits("one", ONE, NO_LIMIT), NamedLimits("other", OTHER, NO_LIMIT))
