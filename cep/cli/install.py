@@ -89,18 +89,25 @@ def command(
         try:
             if remove:
                 take_out(folder, given_on, dry_run)
+            elif put_in(folder, machine, wishes, given_on, called[folder.path]):
+                served.append(folder)
             else:
-                failed += not put_in(folder, machine, wishes, given_on, called[folder.path])
+                failed += 1
         except (OSError, InstallError) as problem:
             if len(folders) == 1:
                 raise
             failed += 1  # the others are none the worse for it
             say(f"  {explain_error(problem)[0]}", err=True)
-        else:
-            served.append(folder)
-    if served and not remove and not dry_run:
+    if served and not dry_run:
         say(clicks(served, config))
+    if failed:
+        say(f"\n{unfinished(failed)}", err=True)
     ctx.exit(INTERNAL if failed else 0)
+
+
+def unfinished(failed: int) -> str:
+    """How it ends where something has failed: no clicks lead on from there."""
+    return f"{counted(failed, 'terminal')} not done: mend what is named above, and do this again"
 
 
 def put_in(

@@ -44,7 +44,7 @@ def command(ctx: click.Context, files: tuple[Path, ...], as_json: bool) -> None:
     """
     if len(files) > COMPARED:
         raise UserError(f"{len(files)} files: two can be compared", "name one or two")
-    probes = [(path, read_probe(path)) for path in files or there()]
+    probes = [(path, measured(path)) for path in files or there()]
     if len(files) == COMPARED:
         (_, one), (_, other) = probes
         if as_json:
@@ -66,6 +66,17 @@ def there() -> list[Path]:
     if not found:
         raise UserError("no terminal here was measured", f"run the script: {RUN}; or name a file")
     return found
+
+
+def measured(path: Path) -> Probe:
+    """What a file holds. UserError where there is none, ProbeError, OSError."""
+    try:
+        return read_probe(path)
+    except FileNotFoundError:
+        raise UserError(
+            f"{path}: there is no such file",
+            f"without a name those of the terminals here are shown; one is made so: {RUN}",
+        ) from None
 
 
 def rows(probe: Probe) -> Iterator[Row]:

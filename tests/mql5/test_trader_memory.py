@@ -7,10 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from mt5bridge.wire import Side, SignalStatus
+from mt5bridge.wire import OrderKind, OrderSide, Side, SignalStatus
 from tests.bridge.live import wait_until
 from tests.mql5.order_journal import records
-from tests.mql5.trading import IDENTITY, Floor, fills_and_final, signal, trading
+from tests.mql5.trading import (
+    BID,
+    IDENTITY,
+    POINT,
+    Floor,
+    fills_and_final,
+    order,
+    signal,
+    still,
+    trading,
+)
 from tests.waiting import LONG_S
 
 EXECUTED, REJECTED = SignalStatus.EXECUTED, SignalStatus.REJECTED
@@ -58,6 +68,36 @@ def test_timeout_that_was_not_executed(tmp_path: Path) -> None:
         final = floor.ask(signal(Side.BUY, 0.1))
         assert (final.status, final.text) == (REJECTED, "not found at the broker")
         assert len(floor.trades()) == 0
+
+
+@pytest.mark.parametrize("mode", ["netting", "hedging"])
+def test_changes_that_were_made_without_an_answer(tmp_path: Path, mode: str) -> None:
+    """Asked for beside the symbol's steps: what stands is the nearest price that it can have."""
+    with trading(tmp_path, mode=mode) as floor:
+        ticket = floor.ask(signal(Side.BUY, 0.1)).order
+        waiting = order(OrderKind.LIMIT, OrderSide.BUY, 0.1, BID - 900 * POINT)
+        pending = floor.ask_until(waiting, SignalStatus.PLACED).order
+        _broker(floor, "timeout=1")
+        stops = {"sl": BID - 500.3 * POINT, "tp": BID + 500.4 * POINT}
+        assert floor.ask(order(OrderKind.MODIFY, ticket=ticket, **stops)).status is EXECUTED
+        moved = order(OrderKind.MODIFY, ticket=pending, price=BID - 800.4 * POINT)
+        assert floor.ask(moved).status is EXECUTED
+        [position] = floor.broker().positions.values()
+        assert (position.sl, position.tp) == pytest.approx((BID - 500 * POINT, BID + 500 * POINT))
+        assert floor.broker().orders[pending].price_open == pytest.approx(BID - 800 * POINT)
+
+
+def test_a_change_that_was_lost_is_not_taken_for_a_level_beside_it(tmp_path: Path) -> None:
+    """Nor where prices are large, so that a step is a small share of them."""
+    dear = still(60_000)
+    dear["bid"], dear["ask"] = 100_000.0, 100_001.0
+    with trading(tmp_path, prices=dear, symbol="contract_size=1") as floor:
+        ticket = floor.ask(signal(Side.BUY, 0.01)).order
+        stop = 99_000.0
+        assert floor.ask(order(OrderKind.MODIFY, ticket=ticket, sl=stop)).status is EXECUTED
+        _broker(floor, "lost=1")
+        final = floor.ask(order(OrderKind.MODIFY, ticket=ticket, sl=stop + POINT))
+        assert (final.status, final.text) == (REJECTED, "not found at the broker")
 
 
 @pytest.mark.parametrize("comments", ["drop", "replace:broker", "cut:16"])
@@ -190,3 +230,9 @@ def test_executed_while_cut_off_from_the_trade_server(tmp_path: Path) -> None:
             final = floor.final(request.id)
             assert (final.status is EXECUTED) == (floor.lots(request.id) > 0)
             assert len(fills_and_final(floor, request.id)) == max(1, len(floor.deals(request.id)))
+
+
+def _broker(floor: Floor, setting: str) -> None:
+    """Change a setting of the broker; wait until it holds."""
+    floor.terminal.act(f"broker='{setting}'")
+    floor.terminal.wait_journal(f"script: broker {setting}", LONG_S)

@@ -125,7 +125,8 @@ def test_errors_and_warnings_are_shown_with_their_places(folder: Path) -> None:
     assert "Experts/Mt5Bridge/Publisher.mq5:1:7: error 109: '#propert' - bad" in done.output
     assert "Include/Mt5Bridge/Version.mqh:1:7: warning 43: 'int' - bad" in done.output
     assert "compiled  Experts/Mt5Bridge/Trader.mq5: 0 errors, 1 warning" in done.output
-    assert "Publisher.mq5" in done.output.split("(F7)")[1], "it is still to be compiled"
+    assert "clicks remain" not in done.output, "nothing is done yet"
+    assert done.output.rstrip().endswith("mend what is named above, and do this again")
 
 
 def test_an_include_that_is_missing_is_an_error_of_the_compiler(folder: Path) -> None:
@@ -185,6 +186,7 @@ def test_without_a_compiler_it_is_a_click_unless_it_was_asked_for(machine: Machi
     assert "4 clicks remain" in quiet.output and "TickSpy.mq5" in quiet.output
     asked = run("--compile")
     assert asked.exit_code == 1 and "--metaeditor FILE" in asked.stderr
+    assert "clicks remain" not in asked.output and "1 terminal not done" in asked.stderr
 
 
 def test_the_compiler_is_found_by_name_by_origin_and_in_standard_folders(
@@ -311,7 +313,8 @@ def test_one_that_fails_keeps_no_other_terminal_from_its_turn(
     assert done.exit_code == 1
     assert not (folder / "MQL5" / PUBLISHER.with_suffix(".ex5")).exists()
     assert (other / "MQL5" / PUBLISHER.with_suffix(".ex5")).exists()
-    assert "in each terminal" in done.output
+    assert "3 clicks remain" in done.stdout, "in the other"
+    assert "1 terminal not done" in done.stderr
 
 
 def test_a_terminal_whose_folder_is_in_a_state_keeps_no_other_from_its_turn(

@@ -272,4 +272,6 @@ def test_the_command_refuses_what_is_no_probe(tmp_path: Path) -> None:
     done = probe_command(path)
     assert done.exit_code == 2 and "a.json: no probe" in done.stderr and "SelfTest" in done.stderr
     assert probe_command(path, path, path).exit_code == 2
-    assert probe_command(tmp_path / "none.json").exit_code == 2
+    gone = probe_command(tmp_path / "none.json")
+    assert gone.exit_code == 2 and "none.json: there is no such file" in gone.stderr
+    assert "SelfTest" in gone.stderr and "write" not in gone.stderr

@@ -52,11 +52,12 @@ public:
                 && HistoryOrderGetInteger(request.ticket, ORDER_STATE) == ORDER_STATE_CANCELED);
       if(leg.position != 0)
          return(PositionSelectByTicket(leg.position)
-                && Same(request.sl, PositionGetDouble(POSITION_SL))
-                && Same(request.tp, PositionGetDouble(POSITION_TP)));
-      return(OrderSelect(request.ticket) && Same(request.price, OrderGetDouble(ORDER_PRICE_OPEN))
-             && Same(request.sl, OrderGetDouble(ORDER_SL))
-             && Same(request.tp, OrderGetDouble(ORDER_TP)));
+                && Stands(request.sl, PositionGetDouble(POSITION_SL), PositionGetString(POSITION_SYMBOL))
+                && Stands(request.tp, PositionGetDouble(POSITION_TP), PositionGetString(POSITION_SYMBOL)));
+      return(OrderSelect(request.ticket)
+             && Stands(request.price, OrderGetDouble(ORDER_PRICE_OPEN), OrderGetString(ORDER_SYMBOL))
+             && Stands(request.sl, OrderGetDouble(ORDER_SL), OrderGetString(ORDER_SYMBOL))
+             && Stands(request.tp, OrderGetDouble(ORDER_TP), OrderGetString(ORDER_SYMBOL)));
      }
 
 private:
@@ -84,9 +85,12 @@ private:
              && order.setup_msc <= target.legs[index].sent_by_msc + ANSWER_MS + CLOCK_SLACK_MS);
      }
 
-   bool              Same(const double asked, const double present) const
+   // Whether a price that was asked for is there: what was sent is the nearest that the symbol can have.
+   bool              Stands(const double asked, const double present, const string symbol) const
      {
-      return(asked == 0 || MathAbs(asked - present) < 0.0000001 * (1 + MathAbs(present)));
+      const double tick = SymbolInfoDouble(symbol, SYMBOL_TRADE_TICK_SIZE);
+      const double step = tick > 0 ? tick : SymbolInfoDouble(symbol, SYMBOL_POINT);
+      return(asked == 0 || MathAbs(asked - present) <= step / 2 + 0.000000000001 * (1 + MathAbs(present)));
      }
   };
 
