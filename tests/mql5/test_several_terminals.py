@@ -13,7 +13,8 @@ from cep.cli import main
 from mt5bridge.credential import write_credential
 from mt5bridge.emulator.terminal import EmulatedTerminal
 from mt5bridge.server import ticks_of
-from mt5bridge.terminal.folders import Machine
+from mt5bridge.terminal.folders import Machine, given
+from mt5bridge.terminal.naming import name_of
 from tests.bridge.live import Daemon, wait_until
 from tests.credentials import CREDENTIAL
 from tests.mql5.publishing import PROGRAMS, market, script
@@ -47,7 +48,9 @@ def test_each_publishes_under_a_name_of_its_own(installed: dict[str, Path], tmp_
             session = script(tmp_path / f"{name}.session", market(SYMBOLS[name], 500), port)
             session = session.plus(f"account login={LOGINS[name]}")
             running.enter_context(EmulatedTerminal(PROGRAMS, session, folder))
-        wanted = {"5001@Demo": "EURUSD", "5001@Demo/second": "GBPUSD", "5002@Demo/third": "EURUSD"}
+        called = {name: name_of(given(folder)) for name, folder in installed.items()}
+        assert all(called[name].startswith(name) for name in LOGINS)
+        wanted = {f"{LOGINS[name]}@Demo/{called[name]}": SYMBOLS[name] for name in LOGINS}
         wait_until(lambda: {*daemon.server.terminals.connected()} >= wanted.keys())
         for identity, symbol in wanted.items():
             wait_until(lambda: count(daemon, identity, symbol) >= 500)  # noqa: B023
