@@ -84,8 +84,9 @@ class array {
   }
   ~array() { release(); }
 
-  T& operator[](place_index at) { return data_[place(at)]; }
-  const T& operator[](place_index at) const { return data_[place(at)]; }
+  // The loops of a program are mostly this; the compiler, left alone, calls it there.
+  [[gnu::always_inline]] T& operator[](place_index at) { return data_[place(at)]; }
+  [[gnu::always_inline]] const T& operator[](place_index at) const { return data_[place(at)]; }
   int size() const { return size_; }
   T* data() { return data_; }
   const T* data() const { return data_; }
@@ -123,9 +124,10 @@ class array {
   }
 
  private:
-  size_t place(place_index at) const {
+  [[gnu::always_inline]] size_t place(place_index at) const {
     const size_t index = at.within(size_);
-    return series_ ? static_cast<size_t>(size_) - 1 - index : index;
+    if (series_) [[unlikely]] return static_cast<size_t>(size_) - 1 - index;
+    return index;
   }
   void grow(long capacity) {
     const size_t bytes = sizeof(T) * static_cast<size_t>(capacity);
@@ -172,7 +174,7 @@ class array_ref {
   array_ref(const array_ref<U>& other)
       : dynamic_(other.dynamic_), data_(other.data_), size_(other.size_) {}
 
-  T& operator[](place_index at) const {
+  [[gnu::always_inline]] T& operator[](place_index at) const {
     return dynamic_ ? (*dynamic_)[at] : data_[at.within(size_)];
   }
   bool series() const { return dynamic_ && dynamic_->series(); }
