@@ -82,22 +82,19 @@ def measured(rules: str, archive: Path) -> Speed:
     trials = list(enumerate(grid(axes(bench.known, {}))[:VARIANTS]))
     bench.run(trials)
     whole = _seconds(lambda: bench.run(trials))
-    variants: list[Variant] = []
-    begun = _seconds(lambda: variants.extend(_begun(bench, [trial for _, trial in trials])))
-    selection = bench.asked.selection
+    begun_all: list[tuple[Common, Variant]] = []
+    begun = _seconds(lambda: begun_all.extend(_begun(bench, [trial for _, trial in trials])))
+    selection, variants = bench.asked.selection, [variant for _, variant in begun_all]
     ruled = _seconds(lambda: run_together(variants, selection, lambda n: None))
-    plans = [one.asked.plan for one in variants]
-    results = [
-        Common.of(plan).results(plan, one.results)
-        for plan, one in zip(plans, variants, strict=True)
-    ]
+    results = [common.results(variant.results) for common, variant in begun_all]
     filled = _seconds(lambda: list(bench.fills.filled(results, lambda n: None)))
     work = selection.rows * len(variants) / 1e6
     return Speed(1e3 * begun / len(variants), work / ruled, work / filled, work / whole)
 
 
-def _begun(bench: Bench, trials: Sequence[Trial]) -> list[Variant]:
-    return [Variant.of(bench.variant(trial)) for trial in trials]
+def _begun(bench: Bench, trials: Sequence[Trial]) -> list[tuple[Common, Variant]]:
+    some = [Common.of(bench.variant(trial).plan) for trial in trials]
+    return [(one, Variant.of(one.plan, bench.asked.selection)) for one in some]
 
 
 def _seconds(work: Callable[[], object]) -> float:

@@ -47,23 +47,41 @@ _OF_THE_MOMENT = (CURRENT_TIME.name, EVENT_TIME.name, UUID.name)
 
 
 @dataclass(frozen=True, slots=True)
-class Common:
-    """Rules for all that are alike, and what one of them makes of their signals.
+class Numbers:
+    """The numbers of a signal by attribute: expressions whose columns count its values `read`."""
 
-    `numbers` has by name of the signal and of the attribute an expression whose columns count the
-    values of `READ`.
+    read: tuple[str, ...]
+    made: Mapping[str, Expression]
+
+    def maker(self, context: Context) -> Callable[[Row], Row]:
+        """Gives the row of a signal its numbers."""
+        made = {name: evaluator(value, context) for name, value in self.made.items()}
+
+        def of(row: Row) -> Row:
+            values: list[Any] = [row[name] for name in self.read]
+            given = Values(row["time_msc"], values)
+            return {**row, **{name: value(given) for name, value in made.items()}}
+
+        return of
+
+
+@dataclass(frozen=True, slots=True)
+class Common:
+    """Rules for all that are alike (`plan`), and what one of them, `own`, makes of their signals:
+    `numbers` by name of the signal.
     """
 
+    own: Plan
     plan: Plan
-    numbers: Mapping[str, Mapping[str, Expression]]
+    numbers: Mapping[str, Numbers]
 
     @classmethod
-    def of(cls, plan: Plan) -> Common:
+    def of(cls, own: Plan) -> Common:
         """The rules without the numbers of signals that nobody reads."""
-        free = {one.name for one in plan.signals if not is_read(plan, one.name)}
-        numbers: dict[str, Mapping[str, Expression]] = {}
+        free = {one.name for one in own.signals if not is_read(own, one.name)}
+        numbers: dict[str, Numbers] = {}
         operators: list[Operator] = []
-        for one in plan.operators:
+        for one in own.operators:
             if isinstance(one, Query) and one.name in free:
                 one, numbers[one.name] = _without_numbers(one)
             operators.append(one)
@@ -71,21 +89,21 @@ class Common:
             one.into: one.schema for one in operators if isinstance(one, Query) and one.name in free
         }
         streams = tuple(
-            replace(one, schema=schemas.get(one.name, one.schema)) for one in plan.streams
+            replace(one, schema=schemas.get(one.name, one.schema)) for one in own.streams
         )
-        return cls(replace(plan, operators=tuple(operators), streams=streams), numbers)
+        return cls(own, replace(own, operators=tuple(operators), streams=streams), numbers)
 
     @property
     def likeness(self) -> str:
         """Plans are alike where this is the same: a text, as 0.0 equals -0.0."""
         return repr(replace(self.plan, text="", parameters=()))
 
-    def results(self, plan: Plan, common: Results) -> Results:
-        """What the rules of `plan` have given, of which this is, from what those for all have."""
-        found = Results(plan)
+    def results(self, common: Results) -> Results:
+        """What its own rules give, where those for all have given this."""
+        found = Results(self.own)
         found.records, found.counts, found.dropped = common.records, common.counts, common.dropped
-        context = Context(Shared(plan.compat == "siddhi"))
-        made = {name: _maker(numbers, context) for name, numbers in self.numbers.items()}
+        context = Context(Shared(self.own.compat == "siddhi"))
+        made = {name: numbers.maker(context) for name, numbers in self.numbers.items()}
         found.signals = [
             (place, made[row["stream"]](row) if row["stream"] in made else row)
             for place, row in common.signals
@@ -93,30 +111,33 @@ class Common:
         return found
 
 
-def like(plans: Sequence[Plan]) -> list[list[int]]:
-    """The places of plans that are alike, each group in order, by the first of each."""
+def like(some: Sequence[Common]) -> list[list[int]]:
+    """The places of those that are alike, each group in order, by the first of each."""
     groups: dict[str, list[int]] = {}
-    for place, plan in enumerate(plans):
-        groups.setdefault(Common.of(plan).likeness, []).append(place)
+    for place, one in enumerate(some):
+        groups.setdefault(one.likeness, []).append(place)
     return list(groups.values())
 
 
-def _without_numbers(query: Query) -> tuple[Query, Mapping[str, Expression]]:
+def _without_numbers(query: Query) -> tuple[Query, Numbers]:
     """The query of a signal whose numbers are 0, with what they are made of; and those."""
-    numbers = {name: value for name, value in query.projection if _is_made_of_values(value)}
-    columns = {one for value in numbers.values() for one in walk(value) if isinstance(one, Column)}
-    read = sorted(columns, key=lambda column: column.position)
-    places = {column: place for place, column in enumerate(read)}
+    made = {name: value for name, value in query.projection if _is_made_of_values(value)}
+    columns = {one for value in made.values() for one in walk(value) if isinstance(one, Column)}
+    places = {
+        column: place
+        for place, column in enumerate(sorted(columns, key=lambda column: column.position))
+    }
+    read = tuple(READ.format(place) for place in places.values())
     projection = (
-        *((name, _blank(value) if name in numbers else value) for name, value in query.projection),
-        *((READ.format(place), column) for column, place in places.items()),
+        *((name, _blank(value) if name in made else value) for name, value in query.projection),
+        *zip(read, places, strict=True),
     )
     steps = tuple(
         replace(step, columns=projection) if isinstance(step, Project) else step
         for step in query.steps
     )
-    moved = {name: _moved(value, places) for name, value in numbers.items()}
-    return replace(query, steps=steps), moved
+    moved = {name: _moved(value, places) for name, value in made.items()}
+    return replace(query, steps=steps), Numbers(read, moved)
 
 
 def _blank(value: Expression) -> Expression:
@@ -146,17 +167,3 @@ def _is_of_values(node: Expression) -> bool:
             return is_sure and node.function not in _OF_THE_MOMENT
         case _:
             return isinstance(node, _OF_VALUES)
-
-
-def _maker(numbers: Mapping[str, Expression], context: Context) -> Callable[[Row], Row]:
-    """Gives the row of a signal its numbers."""
-    made = {name: evaluator(value, context) for name, value in numbers.items()}
-    columns = {one for value in numbers.values() for one in walk(value) if isinstance(one, Column)}
-    names = [READ.format(place) for place in range(len(columns))]
-
-    def of(row: Row) -> Row:
-        values: list[Any] = [row[name] for name in names]
-        given = Values(row["time_msc"], values)
-        return {**row, **{name: value(given) for name, value in made.items()}}
-
-    return of

@@ -9,6 +9,7 @@ from itertools import groupby
 
 from cep.backtest.asked import Asked, Options, asked
 from cep.backtest.pool import Helpers
+from cep.backtest.results import Results
 from cep.backtest.selection import select
 from cep.backtest.work import Work
 from cep.lang import RuleError, parameters_of
@@ -91,20 +92,22 @@ class Bench:
                 found.append(alone(*numbered, _alone(wanted)))
                 advance(wanted.selection.rows)
             else:
-                ready.append((numbered, wanted))
+                ready.append(_Wanted(numbered, wanted, Common.of(wanted.plan)))
         found += self._beside(ready, advance)
         return sorted(found, key=lambda one: one.number)
 
     def _beside(self, ready: Sequence[_Wanted], advance: Advance) -> Iterator[Tried]:
         """Variants that can run beside each other; of those that are alike the first one runs."""
         groups: list[_Group] = []
-        for places in like([wanted.plan for _, wanted in ready]):
+        selection = self.asked.selection
+        for places in like([one.common for one in ready]):
             some = [ready[place] for place in places]
+            plan = some[0].common.plan
             try:
-                groups.append((Variant.of(some[0][1], is_long=self.is_long), some))
+                groups.append((Variant.of(plan, selection, is_long=self.is_long), some))
             except RuleError as problem:
-                yield from (failed(*numbered, problem) for numbered, _ in some)
-                advance(self.asked.selection.rows * len(some))
+                yield from (failed(*one.numbered, problem) for one in some)
+                advance(selection.rows * len(some))
         groups.sort(key=lambda pair: repr(pair[0].shape))
         for _, same in groupby(groups, key=lambda pair: pair[0].shape):
             yield from self._together(list(same), advance)
@@ -115,21 +118,30 @@ class Bench:
         try:
             run_together(variants, self.asked.selection, lambda n: advance(n * count))
         except Diverged:
-            yield from (alone(*numbered, _alone(one)) for numbered, one in wanted)
+            yield from (alone(*one.numbered, _alone(one.asked)) for one in wanted)
             return
-        results = [
-            Common.of(one.plan).results(one.plan, variant.results)
-            for variant, some in groups
-            for _, one in some
-        ]
+        yield from self._filled([(variant.results, some) for variant, some in groups])
+
+    def _filled(self, ruled: Sequence[tuple[Results, Sequence[_Wanted]]]) -> Iterator[Tried]:
+        """The rows of variants whose rules have run: what each group of alike ones has given."""
+        wanted = [one for _, some in ruled for one in some]
+        results = [one.common.results(common) for common, some in ruled for one in some]
         outcomes = self.fills.filled(results, lambda n: None)
-        for (numbered, one), outcome in zip(wanted, outcomes, strict=True):
-            yield filled(*numbered, one.selection, outcome)
+        for one, outcome in zip(wanted, outcomes, strict=True):
+            yield filled(*one.numbered, one.asked.selection, outcome)
 
 
-_Wanted = tuple[Numbered, Asked]
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """A variant that can run beside others, and what it has in common with those alike."""
+
+    numbered: Numbered
+    asked: Asked
+    common: Common
+
+
 _Group = tuple[Variant, list[_Wanted]]
-"""Variants that are alike, and the one of them that runs."""
+"""Variants that are alike, and the rules that run for them."""
 
 
 def _alone(wanted: Asked) -> Work:
@@ -162,11 +174,11 @@ def _names_of_rules(bench: Bench, trials: Sequence[Trial]) -> list[str]:
         if other is None:
             continue
         try:
-            plans = [bench.variant(one).plan for one in (first, {**first, name: other})]
+            two = [bench.variant(one).plan for one in (first, {**first, name: other})]
         except RuleError:
             found.append(name)
         else:
-            found += [name] if len(like(plans)) > 1 else []
+            found += [name] if len(like([Common.of(plan) for plan in two])) > 1 else []
     return found
 
 

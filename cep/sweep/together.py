@@ -7,18 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cep.backtest.asked import Asked
 from cep.backtest.records import Moment, lived
 from cep.backtest.results import Results
 from cep.backtest.selection import Selection
 from cep.backtest.sequential import caused_at, tell_places
-from cep.clocks import Mode
+from cep.engine.apart import mode_of
 from cep.engine.compiled import Machine
 from cep.engine.input_rows import InputRows
 from cep.engine.kernels.state import OUT_ORDER, OUT_TIME
 from cep.engine.native import Compiled, Run
 from cep.engine.strings import Strings
-from cep.sweep.alike import Common
+from cep.plan.nodes import Plan
 
 
 class Diverged(Exception):
@@ -27,23 +26,16 @@ class Diverged(Exception):
 
 @dataclass(slots=True)
 class Variant:
-    """One of the variants at work: what is asked, and what its rules, those for all that are alike
-    (`cep.sweep.alike`), have given so far.
-    """
+    """The rules of a variant at work, and what they have given so far."""
 
-    asked: Asked
     run: Run
     results: Results
 
     @classmethod
-    def of(cls, asked: Asked, *, is_long: bool = True) -> Variant:
+    def of(cls, plan: Plan, selection: Selection, *, is_long: bool = True) -> Variant:
         """Of a long sweep the rules get machine code of their shape, which takes seconds, once."""
-        plan = Common.of(asked.plan).plan
-        wanted = {signal.name for signal in plan.signals}
-        mode: Mode = "lived" if asked.selection.is_lived else "sorted"
-        machine: Machine = "needed" if is_long else "always"
-        run = Compiled(plan, outputs=wanted, machine=machine).start(mode=mode)
-        return cls(asked, run, Results(plan))
+        run = compiled(plan, is_long=is_long).start(mode=mode_of(lived=selection.is_lived))
+        return cls(run, Results(plan))
 
     @property
     def shape(self) -> Hashable:
@@ -51,6 +43,12 @@ class Variant:
         rules, encoder = self.run.rules, self.run.encoder
         names = tuple(sorted(rules.ids.names().items()))
         return rules.literals, encoder.widths, names, tuple(sorted(encoder.keys.items()))
+
+
+def compiled(plan: Plan, *, is_long: bool) -> Compiled:
+    """Rules of which the signals are wanted."""
+    machine: Machine = "needed" if is_long else "always"
+    return Compiled(plan, outputs={signal.name for signal in plan.signals}, machine=machine)
 
 
 def run_together(

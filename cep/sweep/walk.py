@@ -131,10 +131,10 @@ def _trained(walk: Walk, window: Window, advance: Advance) -> Tried | None:
 def _traded(walk: Walk, window: Window, values: Mapping[str, Value]) -> list[Trade]:
     """The trades of the test: rules have seen the training, and nothing of it is traded."""
     bench = _bench(walk, window.from_msc, window.to_msc)
-    asked = bench.variant(dict(values))
-    variant = Variant.of(asked, is_long=bench.is_long)
-    run_together([variant], bench.asked.selection, lambda n: None)
-    results = Common.of(asked.plan).results(asked.plan, variant.results)
+    common, selection = Common.of(bench.variant(dict(values)).plan), bench.asked.selection
+    variant = Variant.of(common.plan, selection, is_long=bench.is_long)
+    run_together([variant], selection, lambda n: None)
+    results = common.results(variant.results)
     results.signals = [one for one in results.signals if one[1]["time_msc"] >= window.test_msc]
     (outcome,) = bench.fills.filled([results], lambda n: None)
     return outcome.trades

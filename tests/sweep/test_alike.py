@@ -5,7 +5,6 @@ complex event bound: each row is still its own.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -144,7 +143,7 @@ def signals(bench: Bench, plan: Plan) -> list[tuple[int, dict[str, Any]]]:
     mode: Mode = "lived" if bench.asked.selection.is_lived else "sorted"
     wanted = {signal.name for signal in plan.signals}
     run = Compiled(plan, outputs=wanted, machine="always").start(mode=mode)
-    variant = Variant(replace(bench.asked, plan=plan), run, Results(plan))
+    variant = Variant(run, Results(plan))
     run_together([variant], bench.asked.selection, lambda n: None)
     return variant.results.signals
 
@@ -162,7 +161,7 @@ def test_numbers_made_behind_the_rules_are_those_that_rules_make(
     results.signals = signals(bench, common.plan)
     found = [
         (place, {name: value for name, value in row.items() if not name.startswith("read_")})
-        for place, row in common.results(plan, results).signals
+        for place, row in common.results(results).signals
     ]
     assert repr(found) == repr(signals(bench, plan))
     assert {"Follow", "Fade"} <= {row["stream"] for _, row in found}
@@ -205,4 +204,4 @@ def test_rules_are_alike_but_for_numbers_that_nobody_reads(
 ) -> None:
     head = RULES.partition("define signal")[0]
     plans = [compile_rules(head + ONE.format(text)) for text in (first, second)]
-    assert len(like(plans)) == groups
+    assert len(like([Common.of(plan) for plan in plans])) == groups
