@@ -14,6 +14,7 @@ from tests.waiting import LONG_MS, LONG_S
 
 BUY, SELL = OrderSide.BUY, OrderSide.SELL
 EXECUTED, PLACED = SignalStatus.EXECUTED, SignalStatus.PLACED
+_GTC, _DAY, _TIME, _TIMED_DAY = range(4)  # ENUM_ORDER_TYPE_TIME
 
 
 def test_filled_when_the_price_comes(tmp_path: Path) -> None:
@@ -55,7 +56,7 @@ def test_cancelled(tmp_path: Path) -> None:
         assert again.status is SignalStatus.REJECTED and str(ticket) in again.text
 
 
-@pytest.mark.parametrize("modes", [1, 15])
+@pytest.mark.parametrize("modes", [1, 2, 8, 15])
 def test_expires_at_the_broker_or_here(tmp_path: Path, modes: int) -> None:
     with trading(tmp_path, symbol=f"expiration_modes={modes}") as floor:
         until_msc = now().utc_msc + LONG_MS - 60_000
@@ -65,6 +66,26 @@ def test_expires_at_the_broker_or_here(tmp_path: Path, modes: int) -> None:
         floor.terminal.pass_time(LONG_S)
         assert floor.final(limit.id).status is SignalStatus.EXPIRED
         assert len(floor.trades()) == 0
+
+
+@pytest.mark.parametrize(
+    ("modes", "endless", "ending"),
+    [(1, _GTC, _GTC), (2, _DAY, _DAY), (6, _DAY, _TIME), (10, _DAY, _TIMED_DAY), (15, _GTC, _TIME)],
+)
+def test_the_broker_is_told_what_the_symbol_allows(
+    tmp_path: Path, modes: int, endless: int, ending: int
+) -> None:
+    """An order of the day where there is nothing else."""
+    with trading(tmp_path, symbol=f"expiration_modes={modes}") as floor:
+        until_msc = now().utc_msc + LONG_MS
+        for valid_until_msc in (0, until_msc):
+            limit = order(OrderKind.LIMIT, BUY, 0.1, BID - 0.01, valid_until_msc=valid_until_msc)
+            floor.ask_until(limit, PLACED)
+        told = [(one.time_type, one.expiration_s) for one in floor.broker().orders.values()]
+        assert [time_type for time_type, _ in told] == [endless, ending]
+        until_s = (until_msc + 7_200_000) // 1_000  # by the trade server's clock
+        has_time = ending in (_TIME, _TIMED_DAY)
+        assert [second for _, second in told] == [0, until_s if has_time else 0]
 
 
 def test_wrong_side_of_the_market(tmp_path: Path) -> None:

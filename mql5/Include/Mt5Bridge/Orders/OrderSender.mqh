@@ -90,12 +90,11 @@ private:
       trade.type_filling = pending ? ORDER_FILLING_RETURN : m_rules.Filling(m_settings.filling);
       OrderRequest request = source.request;
       StopPrices(request, m_rules, buys, trade.price, trade.sl, trade.tp);
-      if(pending && source.request.valid_until_msc > 0 && m_rules.Expires())
-        {
-         const long until_msc = source.request.valid_until_msc + now.utc_offset_ms;
-         trade.type_time = ORDER_TIME_SPECIFIED;
-         trade.expiration = (datetime)(until_msc / 1000);
-        }
+      if(!pending)
+         return;
+      trade.type_time = m_rules.Lifetime(request.valid_until_msc > 0);
+      if(trade.type_time == ORDER_TIME_SPECIFIED || trade.type_time == ORDER_TIME_SPECIFIED_DAY)
+         trade.expiration = (datetime)((request.valid_until_msc + now.utc_offset_ms) / 1000);
      }
 
    string            BuildClose(OrderEntry &source, const int index, MqlTradeRequest &trade)

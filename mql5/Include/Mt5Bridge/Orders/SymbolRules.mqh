@@ -194,13 +194,22 @@ public:
       return(rest_may_work ? ORDER_FILLING_RETURN : ORDER_FILLING_FOK);
      }
 
-   // Whether the broker itself takes an order back at a given time.
-   bool              Expires(void) const
+   // Until when the broker keeps a pending order, one that has an end or not. Where it cannot be told the
+   // end, it is told no earlier one if it can be helped: the trader takes the order back then.
+   ENUM_ORDER_TYPE_TIME Lifetime(const bool ends) const
      {
-      return((m_expiration_modes & SYMBOL_EXPIRATION_SPECIFIED) != 0);
+      if(ends && Keeps(SYMBOL_EXPIRATION_SPECIFIED))
+         return(ORDER_TIME_SPECIFIED);
+      if(Keeps(SYMBOL_EXPIRATION_GTC))
+         return(ORDER_TIME_GTC);
+      if(ends && Keeps(SYMBOL_EXPIRATION_SPECIFIED_DAY))
+         return(ORDER_TIME_SPECIFIED_DAY);
+      return(Keeps(SYMBOL_EXPIRATION_DAY) ? ORDER_TIME_DAY : ORDER_TIME_GTC);
      }
 
 private:
+   bool              Keeps(const int mode) const { return((m_expiration_modes & mode) != 0); }
+
    double            LeastDistance(void) const
      {
       const double level = (double)m_stops_level * m_point;
