@@ -219,6 +219,23 @@ def test_transactions_that_never_come(tmp_path: Path) -> None:
         assert len(fills_and_final(floor, request.id)) == len(floor.deals(request.id)) == 2
 
 
+def test_what_is_never_answered_ends(tmp_path: Path) -> None:
+    """Not even refused, as far as the terminal tells: after 200 s it is over."""
+    with trading(tmp_path) as floor:
+        ticket = floor.ask(signal(Side.BUY, 0.1)).order
+        _broker(floor, "missing=1 lost=1")
+        stops = order(OrderKind.MODIFY, ticket=ticket, sl=BID - 500 * POINT)
+        for request in (signal(Side.BUY, 0.1), stops, order(OrderKind.CLOSE, ticket=ticket)):
+            floor.server.send(IDENTITY, request)
+            floor.wait_status(request.id, SignalStatus.RECEIVED)
+            floor.terminal.pass_time(LONG_S)
+            final = floor.final(request.id)
+            assert (final.status, final.text) == (REJECTED, "not found at the broker")
+        assert len(floor.trades()) == 1
+        _broker(floor, "missing=0 lost=0")
+        assert floor.ask(signal(Side.CLOSE)).status is EXECUTED
+
+
 def test_executed_while_cut_off_from_the_trade_server(tmp_path: Path) -> None:
     broker = "broker latency_ms=600..600 fills=2..2\nat ms=900 disconnect=1500"
     with trading(tmp_path, broker=broker) as floor:
