@@ -36,7 +36,7 @@ from mt5bridge.orders import (
     TurnRules,
     as_order,
 )
-from mt5bridge.orders.desk import Post
+from mt5bridge.orders.dispatch import Post
 from mt5bridge.orders.holdings import Claim
 from mt5bridge.orders.inbox import BAD, Command
 from mt5bridge.server import Batch, Funds, Outcome, Request, Server, Sink, Trader

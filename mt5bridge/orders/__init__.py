@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from mt5bridge.orders.book import Book, Entry, Fate, read_book
-from mt5bridge.orders.desk import Desk, News
+from mt5bridge.orders.desk import Desk
+from mt5bridge.orders.dispatch import News
 from mt5bridge.orders.guard import Guard
 from mt5bridge.orders.inbox import (
     ConfirmAccount,

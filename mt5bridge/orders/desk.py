@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Protocol
 
 from loguru import logger
 
-from mt5bridge.orders.book import Book, Entry, Fate
+from mt5bridge.orders.book import Book, Entry
 from mt5bridge.orders.deals import dealt
+from mt5bridge.orders.dispatch import Dispatch, News, Post
 from mt5bridge.orders.exposure import ROUNDING
 from mt5bridge.orders.guard import names_limit
 from mt5bridge.orders.guards import Guards
@@ -31,10 +30,10 @@ from mt5bridge.orders.records import (
     Told,
     requested,
 )
-from mt5bridge.orders.request import described, differs, has_expired, not_sent, opens
+from mt5bridge.orders.request import described, differs, has_expired, opens
 from mt5bridge.orders.unremembered import of_deal, of_result, witnessed
 from mt5bridge.server import Batch, Funds, Outcome, Request, Trader
-from mt5bridge.wire import Order, Signal, SignalResult
+from mt5bridge.wire import Order, Signal
 
 _DAY_MS = 86_400_000
 _TIDY_AT = 2_000
@@ -47,34 +46,6 @@ FULL = (
     "more than keep_days ago, or raise one of both"
 )
 _LOST = "the damaged order journal has lost what became of it, so it is not sent again"
-
-
-class Post(Protocol):
-    """Who carries requests to terminals: the server."""
-
-    def traders(self, symbol: str, identity: str | None = None) -> Sequence[str]:
-        """Who trades a symbol, connected now or not."""
-
-    def owner(self, identity: str) -> str:
-        """Names the account behind a terminal."""
-
-    def send_now(self, identity: str, request: Request) -> str:
-        """Send, now or when it is back; why it is not, if not."""
-
-    def ask(self, identity: str, ids: Iterable[int], account: str = "") -> None:
-        """Ask on an account (empty: on any) what became of requests, which are never sent again."""
-
-    def halt(self, halted: bool, reason: str) -> None:
-        """Tell all that trade."""
-
-
-@dataclass(frozen=True, slots=True)
-class News:
-    """Something new about a request: a terminal's result, or the daemon's refusal without one."""
-
-    entry: Entry
-    terminal: str | None = None
-    result: SignalResult | None = None
 
 
 def _always(_request: Request) -> bool:
@@ -115,9 +86,8 @@ class Desk:
         self.holdings = Holdings(self.strategies, self._request_of)
         self.on_claim: Callable[[Claim], None] = lambda _claim: None
         """Told what other hands have made of a strategy's position, once."""
-        self._post: Post | None = None
+        self._dispatch: Dispatch | None = None  # until it is open
         self._since_msc = 0
-        self._held: deque[tuple[int, Entry, int]] = deque()
         self._told_funds: set[str] = set()  # accounts of which a trader has told
         self._noted_at: dict[str, int] = {}  # number of each terminal's newest record
         self.limited: Counter[tuple[str, str]] = Counter()  # refused for a limit: kind, name
@@ -130,6 +100,11 @@ class Desk:
     def _request_of(self, identifier: int) -> Request | None:
         entry = self.book.get(identifier)
         return entry.request if entry is not None else None
+
+    @property
+    def _out(self) -> Dispatch:
+        assert self._dispatch is not None, "open comes first"
+        return self._dispatch
 
     @property
     def strategies(self) -> dict[int, str]:
@@ -168,7 +143,7 @@ class Desk:
         Of requests that were good until before `market_msc`, the newest stored time, and of those
         that are not sent any more, or that find no room, it is only asked what became of them.
         """
-        self._post = post
+        dispatch = self._dispatch = Dispatch(self, post)
         self._since_msc = now_msc if self.journal.is_new else 0
         halted = self.book.halted
         if halted is not None:
@@ -181,9 +156,8 @@ class Desk:
                 if fate.final is not None:
                     continue
                 is_asked = fate.is_asked or self._is_over(entry.request, market_msc)
-                is_asked = is_asked or self._has_changed(fate, identity)
-                if is_asked or post.send_now(identity, entry.request):
-                    self._question(entry, [identity], now_msc)
+                if is_asked or dispatch.deliver(entry, identity):
+                    dispatch.question(entry, [identity], now_msc)
         for name in self.book.rules_halted:
             self._take_back(name, now_msc)
 
@@ -231,7 +205,7 @@ class Desk:
         if self.journal.is_full:
             return self._turned_away(record)
         entry = self._noted(record)
-        self._refuse(entry, text, now_msc)
+        self.turn_down(entry, text, now_msc)
         return entry
 
     def _turned_away(self, record: Requested) -> Entry:
@@ -244,9 +218,9 @@ class Desk:
 
     def halt(self, halted: bool, reason: str, now_msc: int) -> int:
         """Turn the kill switch; the number of the journal's record, for who waits for the disk."""
-        self._note(Halted(now_msc, halted, reason))
-        if self._post is not None:
-            self._post.halt(halted, reason)
+        self.note(Halted(now_msc, halted, reason))
+        if self._dispatch is not None:
+            self._dispatch.post.halt(halted, reason)
         return self.journal.last
 
     def halt_rules(self, name: str, halted: bool, reason: str, now_msc: int) -> int:
@@ -254,17 +228,17 @@ class Desk:
         not executed they are only asked about, and its pending orders are cancelled. The number of
         the journal's last record of that.
         """
-        self._note(RulesHalted(now_msc, name, halted, reason))
+        self.note(RulesHalted(now_msc, name, halted, reason))
         self._take_back(name, now_msc)
         return self.journal.last
 
     def _take_back(self, name: str, now_msc: int) -> None:
         """What a rule file has open, if it is halted."""
         halted, magic = self.book.rules_halted.get(name), self.guard.magic_of(name)
-        if self._post is None or halted is None or not halted.halted or magic is None:
+        if self._dispatch is None or halted is None or not halted.halted or magic is None:
             return
         for entry, identity in list(outstanding(self.book, magic)):
-            self._question(entry, [identity], now_msc)
+            self._out.question(entry, [identity], now_msc)
             self._cancel(halted, entry, identity, now_msc)
 
     def _cancel(self, halted: RulesHalted, entry: Entry, identity: str, now_msc: int) -> None:
@@ -273,7 +247,7 @@ class Desk:
         ticket = standing(fate)
         if not ticket or not opens(entry.request):
             return
-        if self._has_changed(fate, identity):
+        if self._out.has_changed(fate, identity):
             self.complain("orders_left", f"{identity}: order {ticket} stands on {fate.account}")
             return
         order = cancelling(halted, entry, ticket, now_msc)
@@ -282,7 +256,7 @@ class Desk:
     def on_outcome(self, outcome: Outcome, now_msc: int) -> None:
         """A terminal has reported; a frame's lots and price are numbers."""
         if outcome.was_asked:
-            self._note_question(outcome.result.id, outcome.identity, now_msc)
+            self._out.note_question(outcome.result.id, outcome.identity, now_msc)
         self._tell(Told(now_msc, outcome.identity, outcome.result, outcome.owner))
 
     def on_trader(self, trader: Trader) -> None:
@@ -298,7 +272,7 @@ class Desk:
             self.complain("journal_reached", f"{trader.identity}, until it restarts: {FULL}")
             self._apply(record)
         else:
-            self._note(record)
+            self.note(record)
             self._noted_at[trader.identity] = self.journal.last
 
     def _is_stored(self, terminals: Iterable[str]) -> bool:
@@ -345,12 +319,8 @@ class Desk:
 
     def release(self) -> None:
         """Send what has waited for the disk and is there now, unless it was taken back since."""
-        while self._held and self._held[0][0] <= self.journal.durable:
-            _, entry, now_msc = self._held.popleft()
-            if (halt := self.guard.halt_of(entry.request)) is not None:
-                self._refuse(entry, halt, now_msc)
-            else:
-                self._send(entry, now_msc)
+        if self._dispatch is not None:
+            self._dispatch.release()
 
     def flush(self) -> None:
         """Wait for the disk, then send what has waited for it; for programs without a Syncer."""
@@ -367,40 +337,34 @@ class Desk:
         judged_msc: int | None = None,
     ) -> None:
         """Refuse or send. `market_msc` given: it may have been sent before."""
-        request, post = entry.request, self._post
-        assert post is not None, "open comes first"
+        request, post = entry.request, self._out.post
         terminals = list(post.traders(request.symbol, entry.asked.terminal))
         times = (market_msc, judged_msc, now_msc)
         judged_msc = next(time_msc for time_msc in times if time_msc is not None)
         problem = self._problem(entry, terminals, now_msc, judged_msc)
         may_be_sent = market_msc is None or not (problem or self._is_over(request, market_msc))
         if terminals and not may_be_sent:
-            self._question(entry, terminals, now_msc)
+            self._out.question(entry, terminals, now_msc)
         elif problem:
-            self._refuse(entry, problem, now_msc)
+            self.turn_down(entry, problem, now_msc)
         elif self.limits.dry_run:
             text = f"would be sent to {', '.join(terminals)}: {described(request)}"
-            self._refuse(entry, text, now_msc, is_dry=True)
+            self.turn_down(entry, text, now_msc, is_dry=True)
         else:
-            self._note(self._sent(request.id, now_msc, terminals))
-            if durable or not self._is_stored(terminals) or not self.journal.has_written():
-                self._held.append((self.journal.last, entry, now_msc))
-                self.journal.awaited.set()
-            else:
-                self._send(entry, now_msc)
+            durable = durable or not self._is_stored(terminals)
+            self._out.send(entry, terminals, now_msc, durable=durable)
 
     def _problem(
         self, entry: Entry, terminals: Sequence[str], now_msc: int, judged_msc: int
     ) -> str | None:
         """Why it is not to be sent; the order of the checks is that of docs/orders.md."""
         request, named = entry.request, entry.asked.terminal
-        assert self._post is not None
         if not self.sends(request):
             return "sending is off in the daemon's settings"
         if has_expired(request, judged_msc):
             late_ms = judged_msc - request.valid_until_msc
             return f"{late_ms:,} ms too late, so it was not sent"
-        owners = sorted({self._post.owner(identity) for identity in terminals})
+        owners = sorted({self._out.post.owner(identity) for identity in terminals})
         refusal = self.guard.refusal(request, max(1, len(terminals)), owners, now_msc)
         if refusal is not None:
             return refusal
@@ -417,68 +381,17 @@ class Desk:
         is_halted = self.guard.halt_of(request) is not None
         return is_unwanted or is_halted or has_expired(request, market_msc)
 
-    def _send(self, entry: Entry, now_msc: int) -> None:
-        assert self._post is not None
-        wanted = [who for who, fate in entry.fates.items() if not fate.is_asked]  # else: answered
-        refusals = {identity: self._sent_now(identity, entry) for identity in wanted}
-        if len(wanted) == len(entry.fates) and all(refusals.values()):
-            self._refuse(entry, "; ".join(dict.fromkeys(refusals.values())), now_msc)
-            return
-        for identity, refusal in refusals.items():
-            if refusal:
-                result = not_sent(entry.request, now_msc, refusal)
-                self._note(Told(now_msc, identity, result, entry.fates[identity].account))
-                self.on_news(News(entry, identity, result))
-
-    def _sent(
-        self, identifier: int, now_msc: int, terminals: list[str], *, is_question: bool = False
-    ) -> Sent:
-        assert self._post is not None
-        accounts = [self._post.owner(identity) for identity in terminals]
-        return Sent(identifier, now_msc, terminals, is_question, accounts)
-
-    def _sent_now(self, identity: str, entry: Entry) -> str:
-        """Send it to one terminal; why it is not, if not."""
-        assert self._post is not None
-        if self._has_changed(entry.fates[identity], identity):
-            return f"meant for account {entry.fates[identity].account}, which was changed since"
-        return self._post.send_now(identity, entry.request)
-
-    def _has_changed(self, fate: Fate, identity: str) -> bool:
-        """Whether a terminal has another account now than the one that a request was meant for."""
-        known = self.book.terminals.get(identity)
-        return known is not None and "" != fate.account != known.owner != ""
-
     def _ask_of_lost(self, entry: Entry, lost: Sequence[str], now_msc: int) -> None:
         """It may have been sent to terminals that the journal names, or to any that trade it."""
-        assert self._post is not None
-        terminals = list(lost or self._post.traders(entry.request.symbol, entry.asked.terminal))
+        terminals = list(lost or self._out.post.traders(entry.request.symbol, entry.asked.terminal))
         if terminals:
-            self._question(entry, terminals, now_msc)
+            self._out.question(entry, terminals, now_msc)
         else:
-            self._refuse(entry, _LOST, now_msc)
+            self.turn_down(entry, _LOST, now_msc)
 
-    def _question(self, entry: Entry, terminals: list[str], now_msc: int) -> None:
-        assert self._post is not None
-        unasked = [name for name in terminals if not self._is_asked(entry, name)]
-        if unasked:
-            self._note(self._sent(entry.request.id, now_msc, unasked, is_question=True))
-        for identity in terminals:
-            self._post.ask(identity, [entry.request.id], entry.fates[identity].account)
-
-    def _note_question(self, identifier: int, identity: str, now_msc: int) -> None:
-        """Who carries requests has asked by itself, as where an account was changed."""
-        entry = self.book.get(identifier)
-        fate = entry.fates.get(identity) if entry is not None else None
-        if fate is not None and fate.final is None and not fate.is_asked:
-            self._note(self._sent(identifier, now_msc, [identity], is_question=True))
-
-    @staticmethod
-    def _is_asked(entry: Entry, identity: str) -> bool:
-        return identity in entry.fates and entry.fates[identity].is_asked
-
-    def _refuse(self, entry: Entry, text: str, now_msc: int, *, is_dry: bool = False) -> None:
-        self._note(Refused(entry.request.id, now_msc, text, is_dry))
+    def turn_down(self, entry: Entry, text: str, now_msc: int, *, is_dry: bool = False) -> None:
+        """Refuse a request, for a reason or because this is a dry run."""
+        self.note(Refused(entry.request.id, now_msc, text, is_dry))
         level = "INFO" if is_dry else "WARNING"
         logger.log(level, "{} {}: {}", entry.request.name, entry.state, text)
         self.on_news(News(entry))
@@ -492,7 +405,7 @@ class Desk:
             self.complain("orders_unremembered", witnessed(deal))
 
     def _noted(self, record: Requested) -> Entry:
-        self._note(record)
+        self.note(record)
         entry = self.book.get(record.id)
         assert entry is not None
         return entry
@@ -525,7 +438,7 @@ class Desk:
         if found is None:
             self.complain("results_ignored", f"{told.said}, which is unknown here")
         else:
-            self._note(found)
+            self.note(found)
             self.complain("orders_unremembered", witnessed(found))
 
     def _check_size(self, entry: Entry, told: Told) -> None:
@@ -534,7 +447,8 @@ class Desk:
         if asked and told.result.lots and filled > asked + ROUNDING:
             self.complain("results_overfilled", f"{told.said}: {filled:g} of {asked:g} asked")
 
-    def _note(self, record: Record) -> None:
+    def note(self, record: Record) -> None:
+        """Take a record into book and guard, and write it down."""
         self._apply(record)
         self.journal.add(record)
 

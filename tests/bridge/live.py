@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from types import TracebackType
 
 import numpy as np
@@ -60,16 +60,20 @@ class Daemon:
 
     def start(self) -> None:
         sink = Sink(on_batch=self._take, on_gap=self._take_gap, on_outcome=self.outcomes.append)
-        self.server = Server(self.settings, sink, self.positions)
-        self.on_start(self.server)
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self.server.run, args=(self._stop,))
-        self._thread.start()
+        with ExitStack() as stack:
+            self.server = Server(self.settings, sink, self.positions)
+            stack.callback(self.server.close)
+            self.on_start(self.server)
+            self._stop = threading.Event()
+            self._thread = threading.Thread(target=self.server.run, args=(self._stop,))
+            self._thread.start()
+            stack.pop_all()
 
     def stop(self) -> None:
         self._stop.set()
         self.server.wake()
         self._thread.join(LONG_S)
+        assert not self._thread.is_alive()
         self.server.close()
 
     def records(self, identity: str, stream: StreamKey) -> Records:

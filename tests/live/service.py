@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -132,11 +132,15 @@ class Service:
             self.ready.set()
 
     def __enter__(self) -> Service:
-        self.thread.start()
-        assert self.ready.wait(LONG_S), "the daemon does not start"
-        if self.waits:
-            wait_until(lambda: self.failure is not None or not self.server.holds_events)
-        assert self.failure is None
+        """Whoever is not let in leaves no thread behind."""
+        with ExitStack() as stack:
+            self.thread.start()
+            stack.callback(self._end)
+            assert self.ready.wait(LONG_S), "the daemon does not start"
+            if self.waits:
+                wait_until(lambda: self.failure is not None or not self.server.holds_events)
+            assert self.failure is None
+            stack.pop_all()
         return self
 
     def __exit__(
@@ -145,6 +149,9 @@ class Service:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._end()
+
+    def _end(self) -> None:
         self.stop.set()
         if self.daemon.server is not None and self.thread.is_alive():
             self.daemon.server.wake()

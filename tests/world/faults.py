@@ -27,6 +27,7 @@ from cep.live.rules_file import RulesFile
 from cep.live.rules_on_engine import RulesOnEngine
 from mt5bridge.orders import Desk, Limits, OrderJournal, desk
 from mt5bridge.orders.book import Fate
+from mt5bridge.orders.dispatch import Dispatch
 from mt5bridge.orders.guard import Guard
 from mt5bridge.orders.guards import Guards
 from mt5bridge.orders.records import Dealt, Halted
@@ -380,7 +381,7 @@ def _to_all(patch: MonkeyPatch) -> None:
 @_fault("what was meant for one account goes to the next")
 def _to_another_account(patch: MonkeyPatch) -> None:
     patch.setattr(RequestQueue, "_concerns", _yes)
-    patch.setattr(Desk, "_has_changed", _no)
+    patch.setattr(Dispatch, "has_changed", _no)
     asked = RequestQueue.ask
     confirm = Session.confirm
 
@@ -400,7 +401,7 @@ def _unknown_elsewhere(patch: MonkeyPatch) -> None:
 
 @_fault("what the session asks by itself is not journalled as a question")
 def _unjournalled_question(patch: MonkeyPatch) -> None:
-    patch.setattr(Desk, "_note_question", _nothing)
+    patch.setattr(Dispatch, "note_question", _nothing)
 
 
 @_fault("an account may be changed without a word")
