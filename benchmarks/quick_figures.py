@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import partial
 from itertools import count
 from pathlib import Path
 
@@ -165,13 +164,13 @@ def wire_to_signal(place: int) -> Prepare:
         stack.callback(terminal.close)
         market = w1.Market(w1.MARKED[W1_RATE])
         terminal.greet()
-        round_of = partial(w1.paced, terminal, market, W1_RATE)
-        round_of(1.0)
+        w1.paced(terminal, w1.planned(market, W1_RATE, 1.0))
 
         def rate() -> float:
+            plan = w1.planned(market, W1_RATE, W1_S)
             terminal.drain()
             terminal.latencies_ns.clear()
-            round_of(W1_S)
+            w1.paced(terminal, plan)
             terminal.drain()
             return 1e6 / w1.percentiles(terminal.latencies_ns)[place]
 

@@ -8,13 +8,15 @@ w1_rules.cep: a 5-minute window with mean and deviation, band events and a compl
 symbol, and a signal for every marked tick. A latency begins when the plan brings the marked
 tick, not when the terminal gets round to sending it, and ends when its signal has been received and
 decoded; every marked tick counts, and one that is still without a signal at the end is told. Who
-cannot keep up falls behind the plan, and every later latency shows it. Beside it: the same frames,
-by the same plan, to a bare ROUTER that echoes them.
+cannot keep up falls behind the plan, and every later latency shows it. The ticks are made before:
+a terminal that makes some up meanwhile hears no signal. Beside it: the same frames, by the same
+plan, to a bare ROUTER that echoes them.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
 import select
 import statistics
 import subprocess
@@ -93,6 +95,19 @@ class Market:
         return records
 
 
+@dataclass(frozen=True)
+class Brought:
+    """Ticks by symbol that come together, and the `time_msc` of those that are marked."""
+
+    ticks: list[tuple[str, Records]]
+    marked: list[int]
+
+    @classmethod
+    def of(cls, ticks: list[tuple[str, Records]]) -> Brought:
+        times = (one["time_msc"][one["volume_real"] > 0].tolist() for _, one in ticks)
+        return cls(ticks, [time_msc for found in times for time_msc in found])
+
+
 @dataclass
 class Terminal:
     """The client's side of the dialog on a socket that is waited for with precision."""
@@ -122,11 +137,11 @@ class Terminal:
             self.receive()
             assert time.monotonic_ns() < end_ns, "no daemon answers"
 
-    def take(self, ticks: list[tuple[str, Records]], due_ns: int) -> None:
+    def take(self, brought: Brought, due_ns: int) -> None:
         """Take what the plan has brought at that moment."""
-        for name, records in ticks:
-            for time_msc in records["time_msc"][records["volume_real"] > 0].tolist():
-                self.due_ns[time_msc] = due_ns
+        for time_msc in brought.marked:
+            self.due_ns[time_msc] = due_ns
+        for name, records in brought.ticks:
             self.client.take_ticks(name, records)
 
     def send(self) -> int:
@@ -207,31 +222,40 @@ def daemon(folder: Path) -> Iterator[str]:
         yield f"tcp://127.0.0.1:{port}"
 
 
-def paced(terminal: Terminal, market: Market, rate: int, seconds: float) -> None:
+def planned(market: Market, rate: int, seconds: float) -> list[Brought]:
+    """What each millisecond brings."""
+    each = rate * WAKE_NS // 10**9
+    found = [Brought.of(market.next(each)) for _ in range(int(seconds * 1e9) // WAKE_NS)]
+    gc.freeze()  # looking through all these again and again is no terminal's work
+    return found
+
+
+def paced(terminal: Terminal, plan: list[Brought]) -> None:
     """Bring a millisecond's ticks each millisecond; what is late is brought when it is found late.
 
     It is due when the plan says so all the same.
     """
-    each = rate * WAKE_NS // 10**9
-    begin_ns = time.monotonic_ns()
-    for due_ns in range(begin_ns, begin_ns + int(seconds * 1e9), WAKE_NS):
-        ticks = market.next(each)  # making them up is no terminal's work
+    due_ns = time.monotonic_ns()
+    for brought in plan:
         while time.monotonic_ns() < due_ns:
             terminal.wait(due_ns)
             terminal.send()  # answers to signals
-        terminal.take(ticks, due_ns)
+        terminal.take(brought, due_ns)
         terminal.send()
+        due_ns += WAKE_NS
 
 
 def latency(rate: int, seconds: float) -> list[float]:
     """Percentiles of one run, after a warm-up of two seconds."""
+    market = Market(MARKED[rate])
+    first, plan = planned(market, rate, 2.0), planned(market, rate, seconds)
     with tempfile.TemporaryDirectory() as folder, daemon(Path(folder)) as address:
-        terminal, market = Terminal(address), Market(MARKED[rate])
+        terminal = Terminal(address)
         terminal.greet()
-        paced(terminal, market, rate, 2.0)
+        paced(terminal, first)
         terminal.drain()
         terminal.latencies_ns.clear()
-        paced(terminal, market, rate, seconds)
+        paced(terminal, plan)
         terminal.drain()
         terminal.close()
     wanted = int(rate * seconds) // MARKED[rate]
@@ -259,12 +283,12 @@ def hold(seconds: float) -> Held:
         with daemon(Path(folder)) as address:
             terminal, market = Terminal(address), Market(HELD_MARKED)
             terminal.greet()
-            ready = [market.next(40_000) for _ in range(8)]
+            ready = [Brought.of(market.next(40_000)) for _ in range(8)]
             begin_ns = time.monotonic_ns()
             while time.monotonic_ns() < begin_ns + seconds * 1e9:
                 if terminal.client.unacknowledged < 65_536:
                     terminal.take(ready.pop(0), time.monotonic_ns())
-                    ready.append(market.next(40_000))
+                    ready.append(Brought.of(market.next(40_000)))
                 terminal.send()
                 terminal.wait(time.monotonic_ns() + WAKE_NS)
             sent = market.count - 8 * 40_000

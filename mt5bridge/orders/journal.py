@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
+from itertools import count
 from pathlib import Path
 from threading import Event, Lock
 from typing import NamedTuple
@@ -150,8 +151,7 @@ class OrderJournal:
     def add(self, *records: Record) -> int:
         """Take records for the next `sync`; how many that makes since the journal was opened."""
         next_number = self._before + self.last + 1
-        numbered = enumerate(records, next_number)
-        data = b"".join(_line(record, number) for number, record in numbered)
+        data = b"".join(map(_line, records, count(next_number)))
         self._waiting.append(data)
         self.size_bytes += len(data)
         self.last += len(records)

@@ -6,7 +6,7 @@ import struct
 from zlib import crc32
 
 from mt5bridge.wire.errors import Reason, WireError
-from mt5bridge.wire.frames import FRAMES, Frame
+from mt5bridge.wire.frames import FRAMES, Frame, Order, Signal
 from mt5bridge.wire.layout import Reader, pack_body, unpack_body
 
 MAGIC = b"MT5B"
@@ -28,6 +28,32 @@ def encode(frame: Frame, version: int = VERSION) -> bytes:
 
     Another `version` is for an ERROR, which has the same form in all: it can be read there.
     """
+    if isinstance(frame, (Signal, Order)) and version == VERSION:
+        return _newest.encode(frame)
+    return _encode(frame, version)
+
+
+class _Newest:
+    """Remembers the newest request, which is encoded to see whether it can be, where it is made and
+    where it is queued, before it is sent. What is the same object has the same bytes.
+    """
+
+    def __init__(self) -> None:
+        self._known: tuple[Signal | Order | None, bytes] = None, b""
+
+    def encode(self, request: Signal | Order) -> bytes:
+        """In any thread: request and bytes are replaced together."""
+        known, data = self._known
+        if known is not request:
+            data = _encode(request, VERSION)
+            self._known = request, data
+        return data
+
+
+_newest = _Newest()
+
+
+def _encode(frame: Frame, version: int) -> bytes:
     body = pack_body(frame)
     if len(body) > BODY_BYTES_MAX:
         raise WireError(Reason.OVERSIZED, f"body of {len(body)} bytes, at most {BODY_BYTES_MAX}")

@@ -129,6 +129,23 @@ def test_body_limit() -> None:
     assert caught.value.reason is Reason.OVERSIZED
 
 
+def test_requests_that_are_equal_have_their_own_bytes() -> None:
+    """The newest one's are remembered, by what it is, not by what it is equal to."""
+    one = next(frame for _, frame in FRAMES.values() if isinstance(frame, Signal))
+    other, minus = replace(one, id=one.id + 1), replace(one, lots=-0.0)
+    zero = replace(one, lots=0.0)
+    expected = [encode(replace(frame)) for frame in (one, other, zero, minus)]
+    assert len(set(expected)) == 4 and zero == minus
+    for frames_now in ((one, other, zero, minus), (one, one, other, one), (minus, zero, zero)):
+        assert [decode(encode(frame)) for frame in frames_now] == [*frames_now]
+        again = [encode(frame) for frame in frames_now]
+        assert again == [encode(replace(frame)) for frame in frames_now]
+    too_long = replace(one, name="x" * (TEXT_BYTES_MAX + 1))
+    for _ in range(2):
+        with pytest.raises(WireError):
+            encode(too_long)
+
+
 def test_text_limit() -> None:
     """1.3"""
     assert decode(encode(Bye("x" * TEXT_BYTES_MAX))) == Bye("x" * TEXT_BYTES_MAX)
