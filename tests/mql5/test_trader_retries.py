@@ -271,6 +271,24 @@ def test_a_close_waits_for_one_that_is_tried_again(tmp_path: Path, mode: str) ->
         assert lots[rest.id] == pytest.approx(0.3)
 
 
+def test_what_waits_until_its_end_says_what_for(tmp_path: Path) -> None:
+    """And what opens does not come before a close that waits: it would be closed, too."""
+    with trading(tmp_path, inputs={"RetrySeconds": "36000"}) as floor:
+        ticket = _bought(floor, 0.5)
+        _tried_in_vain(floor, order(OrderKind.CLOSE, ticket=ticket, lots=0.2))
+        rest = signal(Side.CLOSE, valid_until_msc=now().utc_msc + LONG_MS - 60_000)
+        bought = signal(Side.BUY, 0.1)
+        for request in (rest, bought):
+            floor.server.send(IDENTITY, request)
+            floor.wait_status(request.id, SignalStatus.RECEIVED)
+        final = _ended(floor, rest)
+        assert final.status is EXPIRED
+        assert final.text.endswith("before that earlier requests of its symbol came first")
+        assert floor.final(bought.id).retcode == CLOSED
+        ends = [result.id for result in floor.outcomes if result.status.final]
+        assert ends.index(rest.id) < ends.index(bought.id)
+
+
 def test_only_what_is_left_of_a_strategy_is_closed(tmp_path: Path) -> None:
     """On a netting account a later attempt must not take what others hold."""
     with trading(tmp_path, mode="netting") as floor:

@@ -41,6 +41,8 @@
 #define LOOK_BACK_MS    3600000  // how far before the oldest open order history is read
 #define ON_ITS_WAY_MS   5000     // an order at the broker that a close waits for
 #define KEEP_AGAIN_MS   1000     // between attempts to bring the kill switch to the disk
+#define BEHIND_TEXT     "earlier requests of its symbol came first"
+#define UNSETTLED_TEXT  "the terminal's positions did not agree with its deals"
 #define SETTLE_MS       5000     // positions that do not agree with deals are taken as they are
 
 class OrderDesk
@@ -220,25 +222,34 @@ private:
    bool              Plan(OrderEntry *entry, const Moment &now)
      {
       if(Late(entry.request, now))
-         return(m_reports.Refuse(entry, RESULT_EXPIRED, LateText(entry.request, now), now));
+         return(m_reports.Refuse(entry, RESULT_EXPIRED, LateText(entry.request, now)
+                                 + m_sending.Hindrance(entry.waited), now));
       if(m_settings.trading == TRADING_OFF)
          return(m_reports.Refuse(entry, RESULT_REJECTED, TRADING_OFF_TEXT, now));
       if(m_retry.Superseded(entry, -1, m_book))
          return(m_reports.Refuse(entry, RESULT_REJECTED, SUPERSEDED_TEXT, now));
-      const bool waits = MustWait(entry, now) || !Settled(entry, now);
+      const bool behind = MustWait(entry, now);
+      const bool waits = behind || !Settled(entry, now);
       if(waits && Opens(entry.request) && m_planner.Unpriced(entry.request.symbol))
          return(m_reports.Refuse(entry, RESULT_REJECTED, NoPrice(entry.request.symbol), now));
       if(waits)
-         return(false);
+         return(Waits(entry, behind ? BEHIND_TEXT : UNSETTLED_TEXT));
       const string refusal = m_planner.Plan(entry, m_book, m_guard, now);
       if(refusal != "" && m_planner.Unpriced() && m_retry.May(entry, -1, now))
-         return(false);
+         return(Waits(entry, refusal));
       if(refusal != "")
          return(m_reports.Refuse(entry, RESULT_REJECTED, refusal, now));
       if(m_settings.trading == TRADING_DRY)
          return(m_reports.Refuse(entry, RESULT_DRY_RUN, m_planner.Describe(entry), now));
       m_reports.Planned(entry);
       return(true);
+     }
+
+   // Nothing can be planned yet, for this reason; always false.
+   bool              Waits(OrderEntry *entry, const string reason) const
+     {
+      entry.waited = reason;
+      return(false);
      }
 
    // Whether earlier requests come first. A close waits for orders that are on their way: what

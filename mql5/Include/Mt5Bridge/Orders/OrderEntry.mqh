@@ -64,7 +64,7 @@ void ClearLeg(OrderLeg &leg)
    leg.retry_ms = -1;
   }
 
-// One client order id. Everything but the last six members is in the journal.
+// One client order id. Everything but the last seven members is in the journal.
 class OrderEntry
   {
 public:
@@ -76,6 +76,7 @@ public:
    long              since_ms;         // steady time since when a sent leg is looked for
    bool              doubtful;         // what became of the sent leg has to be looked up
    long              removed_ms;       // steady time when its pending order was taken back last
+   string            waited;           // what it waits for while nothing of it is planned
    bool              adopted;          // its legs were found at the broker in this run
    long              journal_place;    // of its record in this run's journal, -1 the file had it before
 
@@ -86,6 +87,7 @@ public:
       since_ms = -1;
       doubtful = false;
       removed_ms = -86400000;
+      waited = "";
       adopted = false;
       journal_place = -1;
      }
