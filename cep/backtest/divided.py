@@ -68,6 +68,12 @@ class Divided:
             rules, selection, keys, job, tasks_by_time(job, rules, selection, memory, rows_min)
         )
 
+    def warm(self) -> None:
+        """Put the machine code into the cache, or all who work would compile it for themselves."""
+        for part in self.rules.in_parts(self.job.mode):
+            if part is not None:
+                part.begun().warm_up()
+
     def rows(self, parts: Sequence[PartRow], ended: Ended = nobody) -> Iterator[Rows]:
         """Output rows in order, those of `sequential`, from what the tasks have come to.
 

@@ -205,12 +205,12 @@ def why_sequential(
     return is_distributable(rules, lived=lived, places_times=True)
 
 
-def run_task(job: Job, task: Task) -> Iterator[PartRow]:
+def run_task(job: Job, task: Task, rules: Compiled | None = None) -> Iterator[PartRow]:
     """Stage 1 over one symbol's records, one slice at a time in memory; the parts of all slices go
-    into one file.
+    into one file. `rules` stand in for those of the job's text.
     """
     symbol, period = task.symbol, task.period
-    run = begun_apart(job.compiled(), job.keys, job.mode)
+    run = begun_apart(rules or job.compiled(), job.keys, job.mode)
     told = Told(msgspec.structs.replace(task.selection, clock=job.clock))
     bounds = order_of(np.array(job.cuts, np.int64), TICK_STREAM)
     number = job.keys.index(symbol) if symbol in job.keys else len(job.keys)

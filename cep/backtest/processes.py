@@ -69,7 +69,7 @@ def _found(divided: Divided, sharing: Sharing) -> Iterator[Found]:
             rest.append(task)
         else:
             yield known
-    made = _made(divided.rules, divided.job, rest, sharing.jobs)
+    made = _made(divided, rest, sharing.jobs)
     for task, found in zip(rest, made, strict=True):
         if kept is not None:
             kept.keep(divided.job, task, found)
@@ -78,15 +78,11 @@ def _found(divided: Divided, sharing: Sharing) -> Iterator[Found]:
         sharing.tell(str(kept))
 
 
-def _made(rules: Compiled, job: Job, tasks: Sequence[Task], jobs: int) -> Iterator[Found]:
+def _made(divided: Divided, tasks: Sequence[Task], jobs: int) -> Iterator[Found]:
     """What tasks come to, in their order."""
-    if min(jobs, len(tasks)) < 2:
-        yield from (_in_pool(job, task) for task in tasks)
-        return
-    for part in rules.in_parts(job.mode):
-        if part is not None:
-            part.begun().warm_up()  # or every process would compile it
-    yield from Processes(jobs).each(_in_pool, job, tasks)
+    if min(jobs, len(tasks)) >= 2:
+        divided.warm()
+    yield from Processes(jobs).each(_in_pool, divided.job, tasks)
 
 
 def _in_pool(job: Job, task: Task) -> Found:

@@ -141,13 +141,8 @@ class Work:
     @property
     def why_one_task(self) -> str:
         """Why there is nothing to share in this run; empty where there is."""
-        if self.account is not None:
-            return self.about_account
-        return why_whole(self.rules, self.asked.selection)
-
-    @property
-    def about_account(self) -> str:
-        """Why rules and account are one task, where they are."""
+        if self.account is None:
+            return why_whole(self.rules, self.asked.selection)
         if self.shows_deals:
             return "rules that see the fills of one account are one task"
         return "signals that the risk guard judges by one account are one task"

@@ -164,7 +164,7 @@ def run_rules(work: Work, wishes: Wishes, folder: RunFolder | None) -> None:
 @contextmanager
 def running(work: Work, wishes: Wishes) -> Iterator[Iterator[Rows]]:
     """The run's output rows, by Spark or by processes of this machine."""
-    reason = why_not_on_spark(work) if wishes.is_on_spark else None
+    reason = work.why_one_task if wishes.is_on_spark else ""
     if wishes.is_on_spark and not reason:
         with on_spark(work, wishes) as rows:
             yield rows
@@ -173,16 +173,6 @@ def running(work: Work, wishes: Wishes) -> Iterator[Iterator[Rows]]:
         note(f"in this process, without Spark: {reason}")
     with progress("backtest", work.asked.selection.rows) as bar:
         yield work.in_this_process(bar.advance) if reason else here(work, wishes, bar.advance)
-
-
-def why_not_on_spark(work: Work) -> str | None:
-    """Why Spark cannot run the rules; None where it can."""
-    from cep.backtest.parts import why_sequential
-
-    if work.account is not None:
-        return work.about_account
-    selection = work.asked.selection
-    return why_sequential(work.rules, lived=selection.is_lived, ends_sorted=selection.ends_sorted)
 
 
 @contextmanager

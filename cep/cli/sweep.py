@@ -86,14 +86,17 @@ def command(
 
 
 def tell_place(place: Place, bench: Bench) -> None:
-    """Say how Spark's tasks share the work, if there are any."""
-    if not place.is_on_spark:
-        return
-    symbols = counted(len(bench.asked.selection.symbols), "symbol")
-    note(
-        f"on Spark {place.master}, variants apart, some in each task, rules and fills: an account "
-        f"of {symbols} is one task"
-    )
+    """Say how the work is shared, if it is."""
+    from cep.sweep.apart import how_cut, is_worth_cutting
+
+    if place.is_on_spark:
+        symbols = counted(len(bench.asked.selection.symbols), "symbol")
+        note(
+            f"on Spark {place.master}, variants apart, some in each task, rules and fills: an "
+            f"account of {symbols} is one task"
+        )
+    if (place.is_on_spark or place.jobs > 1) and is_worth_cutting(bench):
+        note(f"rules, where few are tried: {how_cut(bench)}")
 
 
 def _swept(bench: Bench, search: Search, helpers: Helpers | None) -> Found:

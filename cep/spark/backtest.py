@@ -22,9 +22,7 @@ from cep.backtest.divided import Divided, Wanted, grouped
 from cep.backtest.errors import BacktestError
 from cep.backtest.parts import PartRow, why_sequential
 from cep.backtest.selection import Selection
-from cep.clocks import Mode
 from cep.dropped import Ended, nobody
-from cep.engine.apart import mode_of
 from cep.engine.native import Compiled
 from cep.engine.rows import Rows
 from cep.spark.source import NAME, PartsSource, Work
@@ -55,27 +53,20 @@ def backtest(
     reason = why_sequential(rules, lived=selection.is_lived, ends_sorted=selection.ends_sorted)
     if reason is not None:
         raise BacktestError(f"symbols cannot be run apart: {reason}", "run the rules in sequence")
-    warm(rules, mode_of(lived=selection.is_lived))
     with TemporaryDirectory(prefix="mt5cep-", dir=work and work.resolve()) as folder:
-        wanted = Wanted(TASKS_A_CORE * spark.sparkContext.defaultParallelism, slice_rows)
-        divided = Divided.of(rules, selection, folder, wanted)
+        tasks = TASKS_A_CORE * spark.sparkContext.defaultParallelism
+        divided = Divided.of(rules, selection, folder, Wanted(tasks, slice_rows))
+        divided.warm()
         with reporting(spark, on_task):
-            parts = collected(parts_frame(spark, divided))
+            parts = collected(parts_frame(spark, divided, tasks))
         advance(sum(part.rows for part in parts))
         yield from divided.rows(parts, ended)
 
 
-def warm(rules: Compiled, mode: Mode) -> None:
-    """Put the machine code into the cache, or every worker would compile it for itself."""
-    for part in rules.in_parts(mode):
-        if part is not None:
-            part.begun().warm_up()
-
-
-def parts_frame(spark: SparkSession, divided: Divided) -> DataFrame:
-    """The parts as a table."""
+def parts_frame(spark: SparkSession, divided: Divided, groups_max: int) -> DataFrame:
+    """The parts as a table, which at most so many of Spark's tasks make."""
     spark.dataSource.register(PartsSource)
-    groups = grouped(divided.tasks, TASKS_A_CORE * spark.sparkContext.defaultParallelism)
+    groups = grouped(divided.tasks, groups_max)
     work = Work(divided.job, tuple(map(tuple, groups)), code_hash())
     return spark.read.format(NAME).option("work", msgspec.json.encode(work).decode()).load()
 

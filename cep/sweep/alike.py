@@ -111,12 +111,12 @@ class Common:
         return found
 
 
-def like(some: Sequence[Common]) -> list[list[int]]:
-    """The places of those that are alike, each group in order, by the first of each."""
+def like(some: Sequence[Common]) -> dict[str, list[int]]:
+    """The places of those that are alike by their likeness, each group in order."""
     groups: dict[str, list[int]] = {}
     for place, one in enumerate(some):
         groups.setdefault(one.likeness, []).append(place)
-    return list(groups.values())
+    return groups
 
 
 def _without_numbers(query: Query) -> tuple[Query, Numbers]:

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from cep.backtest.pool import Helpers
 from cep.lang.parameters import Value
+from cep.sweep.blocks import in_blocks
 from cep.sweep.errors import SweepError
-from cep.sweep.sweep import Advance, Bench, in_blocks
+from cep.sweep.sweep import Advance, Bench
 from cep.sweep.trials import Axis, Trial, need_axes
 from cep.sweep.tried import SMALL_IS_GOOD, Tried
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from cep.backtest.pool import Helpers
+from cep.sweep.blocks import swept
 from cep.sweep.errors import SweepError
 from cep.sweep.guided import Guide, guided
-from cep.sweep.sweep import Advance, Bench, swept
+from cep.sweep.sweep import Advance, Bench
 from cep.sweep.trials import LIMIT, Axis, Trial, axes, draws, grid
 from cep.sweep.tried import Tried
 

@@ -1,4 +1,4 @@
-"""A sweep: the same records through rules with other values, block by block."""
+"""The variants of a sweep in one process: the same records through rules with other values."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from cep.backtest.asked import Asked, Options, asked
-from cep.backtest.pool import Helpers
 from cep.backtest.results import Results
 from cep.backtest.selection import select
 from cep.backtest.work import Work
 from cep.lang import RuleError, parameters_of
 from cep.lang.binding import bound
-from cep.lang.parameters import Parameter, Value
+from cep.lang.parameters import Parameter
 from cep.plan import compile_rules
 from cep.sweep.alike import Common, like
 from cep.sweep.errors import SweepError
@@ -22,9 +21,6 @@ from cep.sweep.fills import Fills
 from cep.sweep.together import Diverged, Variant, run_together
 from cep.sweep.trials import Trial
 from cep.sweep.tried import Tried, alone, failed, filled
-
-BLOCK = 32
-"""Variants that run beside each other: each has its state in memory."""
 
 LONG = 5_000_000
 """Records by variants from which on machine code of the rules' shape is worth its seconds."""
@@ -77,8 +73,16 @@ class Bench:
         plan = compile_rules(bound(text, self.known, trial), name, magic=magic)
         return replace(self.asked, plan=plan)
 
-    def run(self, block: Sequence[Numbered], advance: Advance = lambda n: None) -> list[Tried]:
-        """The rows of some variants, in their order. `advance` is told of records by variants."""
+    def run(
+        self,
+        block: Sequence[Numbered],
+        advance: Advance = lambda n: None,
+        ruled: Ruled | None = None,
+    ) -> list[Tried]:
+        """The rows of some variants, in their order. `advance` is told of records by variants.
+
+        Of those of rules that have been `ruled` only orders are filled.
+        """
         found: list[Tried] = []
         ready: list[_Wanted] = []
         for numbered in block:
@@ -93,15 +97,20 @@ class Bench:
                 advance(wanted.selection.rows)
             else:
                 ready.append(_Wanted(numbered, wanted, Common.of(wanted.plan)))
-        found += self._beside(ready, advance)
+        found += self._beside(ready, advance, ruled)
         return sorted(found, key=lambda one: one.number)
 
-    def _beside(self, ready: Sequence[_Wanted], advance: Advance) -> Iterator[Tried]:
+    def _beside(
+        self, ready: Sequence[_Wanted], advance: Advance, ruled: Ruled | None
+    ) -> Iterator[Tried]:
         """Variants that can run beside each other; of those that are alike the first one runs."""
         groups: list[_Group] = []
         selection = self.asked.selection
-        for places in like([one.common for one in ready]):
+        for likeness, places in like([one.common for one in ready]).items():
             some = [ready[place] for place in places]
+            if ruled is not None and ruled.likeness == likeness:
+                yield from self._filled([(ruled.results, some)])
+                continue
             plan = some[0].common.plan
             try:
                 groups.append((Variant.of(plan, selection, is_long=self.is_long), some))
@@ -132,6 +141,14 @@ class Bench:
 
 
 @dataclass(frozen=True, slots=True)
+class Ruled:
+    """What rules for all that are alike, of this likeness, have given."""
+
+    likeness: str
+    results: Results
+
+
+@dataclass(frozen=True, slots=True)
 class _Wanted:
     """A variant that can run beside others, and what it has in common with those alike."""
 
@@ -146,76 +163,3 @@ _Group = tuple[Variant, list[_Wanted]]
 
 def _alone(wanted: Asked) -> Work:
     return Work(wanted, shows_rows=False, has_report=False)
-
-
-def blocks(
-    bench: Bench, trials: Sequence[Trial], size: int, first: int = 0
-) -> list[list[Numbered]]:
-    """The trials with their numbers from `first` on, a few at a time, those whose rules run once
-    side by side.
-    """
-    names = _names_of_rules(bench, trials)
-    groups: dict[tuple[Value, ...], list[Numbered]] = {}
-    for number, trial in enumerate(trials, first):
-        groups.setdefault(tuple(trial[name] for name in names), []).append((number, trial))
-    numbered = [one for group in groups.values() for one in group]
-    return [numbered[at : at + size] for at in range(0, len(numbered), size)]
-
-
-def _names_of_rules(bench: Bench, trials: Sequence[Trial]) -> list[str]:
-    """The parameters that change more than numbers of signals, as far as two values of each tell:
-    a guess is enough, variants are compared when they run.
-    """
-    if not trials:
-        return []
-    first, found = trials[0], []
-    for name in first:
-        other = next((one[name] for one in trials if one[name] != first[name]), None)
-        if other is None:
-            continue
-        try:
-            two = [bench.variant(one).plan for one in (first, {**first, name: other})]
-        except RuleError:
-            found.append(name)
-        else:
-            found += [name] if len(like([Common.of(plan) for plan in two])) > 1 else []
-    return found
-
-
-def swept(
-    bench: Bench,
-    trials: Sequence[Trial],
-    helpers: Helpers | None = None,
-    advance: Advance = lambda n: None,
-) -> Iterator[list[Tried]]:
-    """The rows of all trials, block by block as they come; the same whoever works at them: this
-    process, if there are no helpers.
-
-    `advance` is told of records by variants. What has come is complete where this is ended early.
-    """
-    bench.is_long |= bench.is_worth_compiling(len(trials))
-    yield from in_blocks(bench, trials, helpers, advance)
-
-
-def in_blocks(
-    bench: Bench,
-    trials: Sequence[Trial],
-    helpers: Helpers | None,
-    advance: Advance,
-    first: int = 0,
-) -> Iterator[list[Tried]]:
-    """The rows of some trials of a sweep, numbered from `first` on, block by block."""
-    jobs = 1 if helpers is None else helpers.jobs
-    size = max(1, min(BLOCK, -(-len(trials) // jobs)))
-    some = blocks(bench, trials, size, first)
-    if helpers is None:
-        for block in some:
-            yield bench.run(block, advance)
-        return
-    for found in helpers.each(_run, bench, some):
-        advance(bench.asked.selection.rows * len(found))
-        yield found
-
-
-def _run(bench: Bench, block: list[Numbered]) -> list[Tried]:
-    return bench.run(block)

@@ -122,7 +122,7 @@ def test_the_parts_are_a_table(spark: SparkSession, archive: Archive, tmp_path: 
     rules, selection = Compiled(PLAN, outputs=["Fade"]), select(archive, PLAN)
     divided = Divided.of(rules, selection, str(tmp_path), Wanted(slice_rows=900))
     keys, bounds = divided.keys, divided.job.cuts
-    frame = parts_frame(spark, divided)
+    frame = parts_frame(spark, divided, 4)
     frame.createOrReplaceTempView("parts")
     rows = spark.sql("select * from parts where rows > 0").collect()
     assert {row["symbol"] for row in rows} == set(keys)

@@ -1,10 +1,13 @@
-"""A standalone cluster of two workers, one of them killed in the middle: the same bytes."""
+"""A standalone cluster of two workers, one of them killed in the middle of a backtest or a
+sweep: the same bytes.
+"""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -17,7 +20,7 @@ from cep.archive import Archive, import_history
 from mt5bridge.history import TickBlock
 from tests.backtest.archives import DAY_MS, START_MSC, walk
 from tests.backtest.rules import KEYED
-from tests.spark.cluster import cluster, family, kill
+from tests.spark.cluster import Cluster, cluster, family, kill
 from tests.waiting import LONG_S, wait_until
 
 pytestmark = [pytest.mark.campaign, pytest.mark.spark, pytest.mark.slow]
@@ -40,29 +43,60 @@ SETTINGS = (
 def test_a_worker_that_is_killed_changes_no_byte(tmp_path: Path) -> None:
     """docs/backtest.md: "A task whose worker dies is tried again, four times in all"."""
     prepared(tmp_path)
-    alone = backtest(tmp_path, "none")
-    expected = alone.communicate(timeout=LONG_S)
-    assert alone.returncode == 0, expected
+    expected = finished(backtest(tmp_path, "none"))
     work, events = tmp_path / "work", tmp_path / "events"
-    settings = (*SETTINGS, f"spark.eventLog.dir={events.as_uri()}")
-    more = [f"--conf={one}" for one in settings]
+    more = ("--work", str(work))
     with cluster(tmp_path, 2) as spark:
-        run = backtest(tmp_path, spark.master, "--work", str(work), *more)
-        try:
-            held = stopped([one.pid for one in spark.workers], run, work)
-            wait_until(lambda: ended(work) >= ENDED or run.poll() is not None)
-            assert run.poll() is None, run.communicate()
-            (lost,) = (one for one in spark.workers if held in family(one.pid))
-            kill(lost.pid)
-            found = run.communicate(timeout=LONG_S)
-        finally:
-            kill(run.pid)
-    assert run.returncode == 0, found
+        run = backtest(tmp_path, spark.master, *more, *conf(events))
+        found = bereft(run, spark, work, lambda: ended(work) >= ENDED)
     rows = (tmp_path / "spark.jsonl").read_bytes()
     assert rows == (tmp_path / "none.jsonl").read_bytes()
     assert rows.count(b'"stream":"Fade"') > SYMBOLS
     assert found[0] == expected[0] and b"Fade" in found[0]
     assert tried_again(happened(events))
+
+
+def test_a_worker_that_is_killed_changes_nothing_of_a_sweep(tmp_path: Path) -> None:
+    """docs/backtest.md, "Sweeps": of few variants over much history rules are cut into tasks."""
+    prepared(tmp_path)
+    expected = finished(sweep(tmp_path, "none"))
+    work, events = tmp_path / "work", tmp_path / "events"
+    with cluster(tmp_path, 2) as spark:
+        given = conf(events, f"spark.executorEnv.TMPDIR={work}")
+        run = sweep(tmp_path, spark.master, *given)
+        found = bereft(run, spark, work, lambda: jobs_ended(events) >= ENDED)
+    rows = (tmp_path / "spark.csv").read_bytes()
+    assert rows == (tmp_path / "none.csv").read_bytes() and len(rows.splitlines()) == 4
+    assert found[0] == expected[0]
+    assert b"rules, where few are tried: symbols apart, each in" in found[1]
+    assert tried_again(happened(events))
+
+
+def conf(events: Path, *more: str) -> list[str]:
+    """The settings of a run on the cluster."""
+    return [f"--conf={one}" for one in (*SETTINGS, f"spark.eventLog.dir={events.as_uri()}", *more)]
+
+
+def finished(run: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:
+    """What a run has said that went well."""
+    found = run.communicate(timeout=LONG_S)
+    assert run.returncode == 0, found
+    return found
+
+
+def bereft(
+    run: subprocess.Popen[bytes], spark: Cluster, work: Path, is_time: Callable[[], bool]
+) -> tuple[bytes, bytes]:
+    """What a run says of which a worker is killed in the middle of a task, when it is time."""
+    try:
+        held = stopped([one.pid for one in spark.workers], run, work)
+        wait_until(lambda: is_time() or run.poll() is not None)
+        assert run.poll() is None, run.communicate()
+        (lost,) = (one for one in spark.workers if held in family(one.pid))
+        kill(lost.pid)
+        return finished(run)
+    finally:
+        kill(run.pid)
 
 
 def prepared(folder: Path) -> None:
@@ -72,6 +106,9 @@ def prepared(folder: Path) -> None:
     blocks = [TickBlock(name, walk(random, START_MSC, DAY_MS, TICKS)) for name in names]
     import_history(archive, blocks)
     (folder / "rules.cep").write_text(KEYED)
+    (folder / "sweep.cep").write_text(
+        "define parameter Stop int = 20;\n" + KEYED.replace("stop 20 points", "stop Stop points")
+    )
     for name in ("work", "events"):
         (folder / name).mkdir()
 
@@ -82,6 +119,16 @@ def backtest(folder: Path, master: str, *more: str) -> subprocess.Popen[bytes]:
     given = ["backtest", str(folder / "rules.cep"), "--archive", str(folder / "archive")]
     given += ["--master", master, "--out", str(out), *more]
     command = [sys.executable, "-m", "cep", *given]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def sweep(folder: Path, master: str, *more: str) -> subprocess.Popen[bytes]:
+    """The same of a sweep, which cuts also as little as this."""
+    out = folder / ("none.csv" if master == "none" else "spark.csv")
+    given = ["sweep", str(folder / "sweep.cep"), "--archive", str(folder / "archive")]
+    given += ["--param", "Stop=10,20,40", "--master", master, "--out", str(out), *more]
+    program = "from cep.cli import main; from cep.sweep import apart; apart.ROWS_MIN = 1"
+    command = [sys.executable, "-c", f"{program}; main({given})"]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
@@ -116,6 +163,11 @@ def ended(work: Path) -> int:
     each.
     """
     return len(list(work.rglob("*.parts"))) - 2
+
+
+def jobs_ended(events: Path) -> int:
+    """How many jobs of Spark's have ended: of a sweep each task is one."""
+    return sum(file.read_text().count('"SparkListenerJobEnd"') for file in events.iterdir())
 
 
 def happened(folder: Path) -> list[dict[str, Any]]:

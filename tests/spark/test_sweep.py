@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,21 +10,26 @@ import pytest
 from click.testing import CliRunner, Result
 from pyspark.sql import SparkSession
 
+from cep.archive import Archive
 from cep.backtest.asked import Options
 from cep.backtest.errors import BacktestError
 from cep.cli import main
 from cep.functions import load_functions
 from cep.functions.files import load_texts
 from cep.spark.helpers import SparkHelpers
+from cep.sweep import apart
 from cep.sweep.search import Wish
 from cep.sweep.sweep import Bench, Job
 from cep.sweep.tried import Tried
 from cep.sweep.walk import Walk, walked, windows
+from tests.backtest import test_by_time as by_time
 from tests.backtest.archives import imported
+from tests.sweep.test_apart import PROGRAM
 from tests.sweep.test_sweep import FILLS, POINTS, RULES, TRIED
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 HOUR_MS = 3_600_000
+days = by_time.archive
 ACCOUNT = """
 [account]
 currency = ''
@@ -66,6 +72,25 @@ def test_rows_are_those_of_one_process(spark: SparkSession, archive: Path, wish:
     found = rows(bench_of(archive), SparkHelpers(spark), wish, TRIED)
     assert repr(found) == repr(rows(bench_of(archive), None, wish, TRIED))
     assert sum(bool(one.measures["trades"]) for one in found) > 3
+
+
+def test_few_variants_are_cut_by_time(
+    spark: SparkSession, days: Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, each = list[int](), SparkHelpers.each
+
+    def counted(helpers: SparkHelpers, work: Any, common: Any, tasks: Sequence[Any]) -> Any:
+        asked.append(len(tasks))
+        return each(helpers, work, common, tasks)
+
+    monkeypatch.setattr(SparkHelpers, "each", counted)
+    monkeypatch.setattr(apart, "ROWS_MIN", 1)
+    bench = bench_of(days.directory, PROGRAM, symbols=["EURUSD"], point={"EURUSD": 1e-5})
+    tried = {"Width": "1", "Stop": "10,40"}
+    found = rows(bench, SparkHelpers(spark), Wish(), tried)
+    assert repr(found) == repr(rows(bench, None, Wish(), tried))
+    assert all(one.measures["trades"] for one in found)
+    assert asked[0] > 3 and asked[1:] == [2]
 
 
 def test_what_an_account_costs_is_known_in_tasks(

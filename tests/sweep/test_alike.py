@@ -20,7 +20,8 @@ from cep.plan import compile_rules
 from cep.plan.nodes import Plan
 from cep.sweep import sweep
 from cep.sweep.alike import Common, like
-from cep.sweep.sweep import Bench, Job, blocks
+from cep.sweep.blocks import blocks, kinds_of
+from cep.sweep.sweep import Bench, Job
 from cep.sweep.together import Variant, run_together
 from cep.sweep.trials import Trial
 from tests.backtest.archives import imported
@@ -87,7 +88,7 @@ def trials(draw: st.DrawFn) -> list[Trial]:
 @settings(max_examples=either(3, 30), deadline=None)
 @given(trials())
 def test_each_row_is_that_of_its_backtest_alone(bench: Bench, trials: list[Trial]) -> None:
-    found = [one for block in blocks(bench, trials, 32) for one in bench.run(block)]
+    found = [one for block in blocks(kinds_of(bench, trials), 32) for one in bench.run(block)]
     assert sorted(one.number for one in found) == list(range(len(trials)))
     for one in found:
         said = alone(bench, trials[one.number])
@@ -111,7 +112,7 @@ def test_rules_run_once_for_all_numbers_of_their_signals(
         for width in (0.5, 1.0)
         for times in (0.5, 2.5)
     ]
-    found = [one for block in blocks(bench, some, 6) for one in bench.run(block)]
+    found = [one for block in blocks(kinds_of(bench, some), 6) for one in bench.run(block)]
     assert ran == [1, 1], "widths stand together, whatever order they are tried in"
     assert len({str(one.measures) for one in found}) > 4
 

@@ -91,7 +91,7 @@ def test_rows_are_those_of_a_grid_and_the_same_for_a_seed(
     assert len({tuple(one.values.items()) for one in found.rows}) == 9
     assert all(one.measures == known[tuple(one.values.items())] for one in found.rows)
     assert found.luck("net") is None or 0.0 <= found.luck("net") <= 1.0
-    monkeypatch.setattr("cep.sweep.sweep.BLOCK", 3)
+    monkeypatch.setattr("cep.sweep.blocks.BLOCK", 3)
     assert guided(1).rows == found.rows
     assert [one.values for one in guided(2).rows] != [one.values for one in found.rows]
 

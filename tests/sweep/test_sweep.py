@@ -17,8 +17,9 @@ import cep.backtest
 import cep.sweep
 from cep.cli import main
 from cep.lang.parameters import Value
+from cep.sweep.blocks import swept
 from cep.sweep.found import Found
-from cep.sweep.sweep import Bench, Job, swept
+from cep.sweep.sweep import Bench, Job
 from cep.sweep.trials import axes, grid
 from cep.sweep.tried import Tried, ranked
 from mt5bridge.broker.leap import leap
@@ -81,7 +82,7 @@ def test_each_row_is_that_of_its_backtest_alone(archive: Path) -> None:
 
 def test_blocks_change_nothing(archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = cep.sweep.run(RULES, archive, TRIED, point=POINTS).rows
-    monkeypatch.setattr("cep.sweep.sweep.BLOCK", 5)
+    monkeypatch.setattr("cep.sweep.blocks.BLOCK", 5)
     assert cep.sweep.run(RULES, archive, TRIED, point=POINTS).rows == expected
 
 
@@ -116,7 +117,7 @@ def test_what_is_ended_early_keeps_what_was_done(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     imported(tmp_path, rows=100)
-    monkeypatch.setattr("cep.sweep.sweep.BLOCK", 2)
+    monkeypatch.setattr("cep.sweep.blocks.BLOCK", 2)
     bench = Bench(Job((RULES, "rules"), str(tmp_path / "archive"), {"point": POINTS}))
     trials = grid(axes(bench.known, TRIED))
     some = swept(bench, trials)
