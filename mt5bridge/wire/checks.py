@@ -19,7 +19,10 @@ _UNPRINTABLE = re.compile(
 
 
 def require(condition: bool, detail: str) -> None:
-    """WireError with a detail unless a condition holds."""
+    """WireError with a detail unless a condition holds.
+
+    Where it is asked of each number of a signal, the text is made when it does not only.
+    """
     if not condition:
         raise WireError(Reason.BAD_VALUE, detail)
 
@@ -44,20 +47,22 @@ def check_offset(utc_offset_ms: int) -> None:
 def check_sizes(*numbers: float) -> None:
     """Finite, and not negative."""
     for number in numbers:
-        require(math.isfinite(number) and number >= 0, f"{number} is no size")
+        if not (math.isfinite(number) and number >= 0):
+            require(False, f"{number} is no size")
 
 
 def check_finite(*numbers: float) -> None:
     """No infinity, and no NaN."""
     for number in numbers:
-        require(math.isfinite(number), f"{number} is no finite number")
+        if not math.isfinite(number):
+            require(False, f"{number} is no finite number")
 
 
 def check_times(*times: int) -> None:
     """Times of somebody's clock."""
     for time_msc in times:
-        in_range = TIME_MSC_MIN <= time_msc <= TIME_MSC_MAX
-        require(in_range, f"time {time_msc} is not in the years 1 to 9999")
+        if not TIME_MSC_MIN <= time_msc <= TIME_MSC_MAX:
+            require(False, f"time {time_msc} is not in the years 1 to 9999")
 
 
 def check_sequences(*sequences: int) -> None:
