@@ -6,7 +6,7 @@ import contextlib
 import signal
 import subprocess
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -33,6 +33,16 @@ T = TypeVar("T")
 
 class EmulatorError(RuntimeError):
     """A terminal that did not do what was waited for; shows the end of its journal."""
+
+
+@contextlib.contextmanager
+def _closing_waits() -> Iterator[None]:
+    """A process begun in here is not ended by a `stop` that comes before it listens to signals."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @dataclass(frozen=True)
@@ -135,15 +145,16 @@ class EmulatedTerminal:
         script.write_text(self.script.encoded(), encoding="utf-8")
         command = [self._executable, "--script", script, "--data", self.folder, "--commands", "0"]
         self._journal = []
-        self._process = subprocess.Popen(
-            [str(word) for word in command],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            encoding="utf-8",
-            errors="replace",
-        )
+        with _closing_waits():
+            self._process = subprocess.Popen(
+                [str(word) for word in command],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                encoding="utf-8",
+                errors="replace",
+            )
         self._reader = threading.Thread(target=self._read, args=(self._process,), daemon=True)
         self._reader.start()
 

@@ -32,6 +32,14 @@ def test_a_closed_terminal_says_goodbye_to_its_programs(tmp_path: Path) -> None:
     assert texts(result)[-1] == "terminal closed"
 
 
+def test_a_terminal_that_is_closed_at_once_ends_in_order(tmp_path: Path) -> None:
+    """Also before its process has come so far that it listens."""
+    with terminal_with(tmp_path, "attach EventProbe on EURUSD") as terminal:
+        result = terminal.stop()
+    assert result.exit_code == 0
+    assert texts(result)[-1] == "terminal closed"
+
+
 def test_a_program_is_started_again(tmp_path: Path) -> None:
     result = run(
         tmp_path, "pace step=1", "attach EventProbe on EURUSD SleepMs=1",

@@ -69,7 +69,8 @@ def test_killed_while_files_fail_now_and_then(tmp_path: Path) -> None:
             stage.wait_share(share)
             stage.terminal.kill()
             stage.terminal.start()
-        stage.wait_ticks()
+        stage.wait_ticks()  # which may have been there before the last kill
+        stage.terminal.wait(lambda stats: stats.ticks_delivered == stage.total, LONG_S)
     stage.check_ticks()
 
 
