@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import fields
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 import msgspec
@@ -46,6 +47,7 @@ def survey(terminals: Terminals, address: str, since_msc: int, now: Now) -> Stat
     )
 
 
+@cache  # a look at the disk
 def _version() -> str:
     try:
         return version("mt5cep")

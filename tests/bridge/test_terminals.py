@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from dataclasses import replace
 from pathlib import Path
 
@@ -236,6 +237,20 @@ def test_a_loss_of_everything_is_a_number_that_can_be_told(tmp_path: Path) -> No
     status = survey(dialog.terminals, "tcp://127.0.0.1:1", 0, Now(dialog.ms, 0))
     found = msgspec.json.decode(msgspec.json.encode(status))
     assert found["counters"]["lost"] == 2**63 - 1
+
+
+def test_a_second_look_at_the_figures_leaves_no_garbage() -> None:
+    """It is taken each second, in the thread that a signal waits for."""
+    dialog = Dialog(SETTINGS)
+    dialog.begin("EURUSD")
+    before = survey(dialog.terminals, "", 0, dialog.now)
+    gc.collect()
+    gc.disable()
+    try:
+        assert survey(dialog.terminals, "", 0, dialog.now) == before
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize("method", ["receive", "outgoing", "remind", "connect"])
