@@ -8,7 +8,7 @@ from tests.campaign import only
 from tests.world.faults import FAULTS
 from tests.world.hunt import hunt
 
-WITHIN = range(1, 101)
+WITHIN = range(1, 201)
 QUICK = (
     "ids of signals come from the place in the spool, which a crash gives to others",
     "lots of an order are not looked at",
