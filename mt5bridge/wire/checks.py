@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from typing import NoReturn
 
 from mt5bridge.wire.errors import Reason, WireError
 
@@ -19,12 +20,14 @@ _UNPRINTABLE = re.compile(
 
 
 def require(condition: bool, detail: str) -> None:
-    """WireError with a detail unless a condition holds.
-
-    Where it is asked of each number of a signal, the text is made when it does not only.
-    """
+    """WireError with a detail unless a condition holds."""
     if not condition:
-        raise WireError(Reason.BAD_VALUE, detail)
+        refuse(detail)
+
+
+def refuse(detail: str) -> NoReturn:
+    """WireError; where each number of a signal is looked at, a text is made of a wrong one only."""
+    raise WireError(Reason.BAD_VALUE, detail)
 
 
 def check_name(name: str, what: str, bytes_max: int) -> None:
@@ -48,21 +51,21 @@ def check_sizes(*numbers: float) -> None:
     """Finite, and not negative."""
     for number in numbers:
         if not (math.isfinite(number) and number >= 0):
-            require(False, f"{number} is no size")
+            refuse(f"{number} is no size")
 
 
 def check_finite(*numbers: float) -> None:
     """No infinity, and no NaN."""
     for number in numbers:
         if not math.isfinite(number):
-            require(False, f"{number} is no finite number")
+            refuse(f"{number} is no finite number")
 
 
 def check_times(*times: int) -> None:
     """Times of somebody's clock."""
     for time_msc in times:
         if not TIME_MSC_MIN <= time_msc <= TIME_MSC_MAX:
-            require(False, f"time {time_msc} is not in the years 1 to 9999")
+            refuse(f"time {time_msc} is not in the years 1 to 9999")
 
 
 def check_sequences(*sequences: int) -> None:
