@@ -146,15 +146,8 @@ class Course:
 
 
 def _ticks_of(deals: Table, ticks: Ticks) -> Ints:
-    """Which of the ticks made each deal: of those at its place the one of its symbol.
-
-    A stop-out closes a position at the tick of another symbol: the last one there.
-    """
-    first = np.searchsorted(ticks.order, deals["place"])
-    last = np.searchsorted(ticks.order, deals["place"], side="right") - 1
-    found = last.copy()
-    for more in range(int((last - first).max(initial=0)) + 1):
-        at = np.minimum(first + more, last)
-        is_own = ticks.symbol[at] == deals["symbol"]
-        found[is_own] = at[is_own]
-    return np.maximum.accumulate(found)
+    """Which of the ticks made each deal: of those at its place, that of one symbol."""
+    found = np.searchsorted(ticks.order, deals["place"])
+    while (is_before := ticks.symbol[found] != deals["at_symbol"]).any():
+        found[is_before] += 1
+    return found

@@ -171,6 +171,7 @@ def new_deal(state: State, order: Record, lots: float, price: float) -> Record:
     deal["order"] = order["ticket"]
     deal["time_msc"] = account["time_msc"]
     deal["place"] = account["place"]
+    deal["at_symbol"] = account["at_symbol"]
     deal["magic"] = order["magic"]
     deal["symbol"] = order["symbol"]
     deal["tag"] = order["tag"]

@@ -108,7 +108,7 @@ def _quote(state: State, ticks: Columns) -> None:
     """Ticks that change nothing but the quotes and the time."""
     rows, places, times_msc, bids, asks = ticks
     account = state.account[0]
-    account["place"] = places[-1]
+    account["place"], account["at_symbol"] = places[-1], rows[-1]
     account["time_msc"] = max(account["time_msc"], times_msc.max())
     if account["ranges"] > 0:
         _note_ranges(state, rows, times_msc, bids)

@@ -53,7 +53,7 @@ def run(
         if at[1] == 0:
             if not is_roomy(state):
                 return False
-            account["place"] = places[at[0]]
+            account["place"], account["at_symbol"] = places[at[0]], row
             if account["ranges"] > 0:
                 note_range(state, row, times_msc[at[0]], bids[at[0]])
             on_tick(state, row, times_msc[at[0]], bids[at[0]], asks[at[0]])

@@ -79,6 +79,7 @@ ACCOUNT = np.dtype(
         ("balance", "<f8"),
         ("time_msc", "<i8"),
         ("place", "<i8"),  # of the tick at work in the total order
+        ("at_symbol", "<i8"),  # whose tick that is: in sorted history several share a place
         ("due_msc", "<i8"),  # of the first order to expire, or of the night: a tick sets it off
         ("ranges", "<i8"),  # symbols of which a range is kept
         ("first_ticket", "<i8"),
@@ -145,6 +146,7 @@ DEAL_ROW = np.dtype(
         ("order", "<i8"),
         ("time_msc", "<i8"),
         ("place", "<i8"),  # of the tick that made it, in the total order
+        ("at_symbol", "<i8"),  # whose tick that was; a stop-out closes at another symbol's
         ("magic", "<i8"),
         ("position_id", "<i8"),
         ("symbol", "<i8"),

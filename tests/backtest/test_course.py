@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cep.account.market import Market
@@ -173,6 +173,7 @@ def compare(found: Equity, one: Session, slow: Asked) -> None:
     st.integers(0, 2**31), st.lists(st.integers(0, 80), max_size=5), st.booleans(),
     st.sampled_from([None, 2]), st.booleans(), st.sampled_from(ROUTES),
 )  # fmt: skip
+@example(25797, [], False, None, True, {})  # a stop-out at a place that two symbols share
 def test_as_an_account_that_is_asked_at_each_tick(
     seed: int, edges: list[int], hedging: bool, digits: int | None, stop_out: bool,
     routes: Mapping[str, Route],
