@@ -8,9 +8,7 @@ on a database a thread of its own follows the spool.
 
 from __future__ import annotations
 
-import gc
 import os
-import sys
 from contextlib import ExitStack
 from threading import Event
 
@@ -20,6 +18,7 @@ from cep.archive import Archive, ArchiveError, ingest_spool
 from cep.dropped import Dropped
 from cep.live.config import Config, credential_path
 from cep.live.credentials import server_settings
+from cep.live.garbage import Garbage
 from cep.live.intake import Intake
 from cep.live.log import Log
 from cep.live.operations import Operations, Reread
@@ -45,8 +44,6 @@ from mt5bridge.troubles import Effect, Trouble, Troubles
 
 MEBIBYTE = 1 << 20
 POLL_MS = 50
-SWITCH_S = 0.0001
-"""How long another thread may keep a signal waiting."""
 FEEDS = "feeds"
 """The name of the trouble when what programs read along cannot be read."""
 ARCHIVE = "archive"
@@ -65,13 +62,6 @@ class DaemonFailedError(Exception):
     @classmethod
     def of(cls, trouble: Trouble) -> DaemonFailedError:
         return cls(f"the daemon has ended: {trouble.name}: {trouble.text}")
-
-
-def be_quick() -> None:
-    """Keep Python from making the server's thread wait for the disk's, or for old garbage."""
-    sys.setswitchinterval(SWITCH_S)
-    gc.collect()
-    gc.freeze()
 
 
 class Daemon:
@@ -101,6 +91,7 @@ class Daemon:
         self.sink = Sink()
         self.server: Server | None = None
         self.troubles = Troubles()
+        self.garbage = Garbage()
         self.operations = Operations(config, self.sink, self.troubles, reread, log)
         self._unacknowledged: dict[tuple[str, StreamKey], int] = {}  # but on disk
         self._are_rows_too_many = False
@@ -159,7 +150,7 @@ class Daemon:
             self.paper.recover(self.spool.read())
             self.paper.store = self._on_paper_deals
             self._paper_feed = PaperFeed(self.paper)
-        be_quick()
+        stack.enter_context(self.garbage.between_turns())
         rules.begin(self._wake)
         try:
             self._serve(stop, ready)
@@ -170,9 +161,9 @@ class Daemon:
             rules.save()
 
     def _on_warm(self, one: LiveRules) -> None:
-        """These rules have come to the end of what was stored; what they are made of stays."""
+        """These rules have come to the end of what was stored."""
         self.timekeeper.know(one.pipeline.run.watermarks)
-        gc.freeze()
+        self.garbage.expect()
 
     def _settings(self) -> Settings:
         """The server's; the daemon's credential is made at its first start."""
@@ -236,7 +227,7 @@ class Daemon:
             if ready is not None:
                 ready.set()
             while not stop.is_set() and self.troubles.end is None:
-                server.poll_once(POLL_MS)
+                received = server.poll_once(POLL_MS)
                 now = clock.now()
                 if not self.troubles.stops:
                     self.timekeeper.look(now)
@@ -246,6 +237,7 @@ class Daemon:
                 self._end_turn()
                 watchdog.look(now)
                 self.operations.look(now)
+                self.garbage.look(now, received)
 
     def _end_turn(self) -> None:
         """Wake who writes: behind the turn's signals, which it would take the processor from. And

@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 import uuid
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from types import SimpleNamespace
@@ -20,9 +20,11 @@ import pytest
 
 from cep import daemon
 from cep.live import coming, complex_events, rules
+from cep.live.garbage import Garbage
 from cep.live.journal import Journal
 from cep.live.rules import LiveRules
 from mt5bridge import clock, proof
+from mt5bridge.clock import Now
 from mt5bridge.orders import OrderJournal, Syncer, inbox
 from mt5bridge.spool import CommitThread, Group, identity
 from mt5bridge.worker import Worker
@@ -217,18 +219,24 @@ class _Secrets:
         return self._chance.getrandbits(count)
 
 
+class _LeftToPython(Garbage):
+    """The process goes on after a daemon, so that its garbage is none of the daemon's business."""
+
+    def between_turns(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def look(self, now: Now, received: int) -> None:
+        pass
+
+
 @contextmanager
 def installed(clocks: Clocks, threads: Threads, chance: random.Random) -> Iterator[None]:
-    """This is the machine that everything runs on, until the end; a MiB of its spool is a KiB.
-
-    The process goes on after a daemon, so that its garbage is none of the daemon's business.
-    """
+    """This is the machine that everything runs on, until the end; a MiB of its spool is a KiB."""
     secrets = _Secrets(chance)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(clock, "time", clocks)
         patch.setattr(daemon, "MEBIBYTE", 1_024)
-        patch.setattr(daemon, "be_quick", lambda: None)
-        patch.setattr(daemon, "gc", SimpleNamespace(freeze=lambda: None))
+        patch.setattr(daemon, "Garbage", _LeftToPython)
         patch.setattr(rules, "compile_rules", compiled_rules)
         patch.setattr(LiveRules, "going", _reads_groups(threads))
         patch.setattr(coming, "Kept", partial(coming.Kept, chance.choice(KEPT_RECORDS)))
