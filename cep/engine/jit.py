@@ -1,7 +1,8 @@
 """The one decorator for Numba kernels, their cache on disk, and the same source without Numba.
 
-Numba keys its cache by the kernel's own file and does not notice a change in a kernel it calls, so
-the cache folder carries the hash of all kernel sources and of the versions that shape the code.
+Numba keys its cache by the path and the text of the kernel's own file and does not notice a change
+in a kernel it calls, so the cache folder carries the hash of all kernel sources and of the versions
+that shape the code. In it only names count: a second installation of the same finds all of it made.
 """
 
 from __future__ import annotations
@@ -140,15 +141,51 @@ def _compiled(function: F, **options: Any) -> F:
         return without_literals(numba.njit(error_model="numpy", **options)(function))
 
 
+class Locator:
+    """Where Numba keeps the code of one function: what it asks of `CACHE_LOCATOR_CLASSES`."""
+
+    def __init__(self, function: Callable[..., Any], path: str) -> None:
+        self._folder = cache_folder() / function.__module__
+        self._line = function.__code__.co_firstlineno
+        self._path = path
+
+    @classmethod
+    def from_function(cls, function: Callable[..., Any], path: str) -> Locator:
+        """Of a function from the file at `path`, wherever that is."""
+        return cls(function, path)
+
+    def ensure_cache_path(self) -> None:
+        """Make the folder if it is not there; OSError where that can't be done."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+
+    def get_cache_path(self) -> str:
+        """The folder; it need not be one that can be written to when all is made."""
+        self.ensure_cache_path()
+        return str(self._folder)
+
+    def get_source_stamp(self) -> str:
+        """What was made of another text is made anew: not all functions are the package's own."""
+        return _digest_of(self._path)
+
+    def get_disambiguator(self) -> str:
+        """What tells functions of one name in a module apart."""
+        return str(self._line)
+
+
+@cache
+def _digest_of(path: str) -> str:
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+
+
 @contextmanager
 def caching() -> Iterator[None]:
     """What is compiled meanwhile is kept in the cache folder, or comes from there."""
-    previous = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(cache_folder())
+    previous = numba.config.CACHE_LOCATOR_CLASSES
+    numba.config.CACHE_LOCATOR_CLASSES = f"{Locator.__module__}.{Locator.__qualname__}"
     try:
         yield
     finally:
-        numba.config.CACHE_DIR = previous
+        numba.config.CACHE_LOCATOR_CLASSES = previous
 
 
 def without_literals(kernel: Any) -> Any:

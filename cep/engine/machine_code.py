@@ -4,7 +4,7 @@ Making it takes seconds. Who can't wait runs the same source uncompiled, on the 
 child has made it. Whoever makes it holds a lock, so no two processes make the same, and leaves a
 mark beside it on disk; Numba's own cache does not tell what it has.
 
-`python -m cep.engine.machine_code MODULE NAME` is the child.
+`python -m cep.engine.machine_code MODULE NAME [in haste]` is the child.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class MachineCode(Generic[Enter]):
             _ = self.enter.code
         else:
             logger.info("compiling {}", self._what)
-            file = lock(self._mark.with_suffix(".lock"), wait=True)
+            file = lock(self._lock, wait=True)
             try:
                 _ = self.enter.code
                 self._mark.touch()
@@ -97,7 +97,7 @@ class MachineCode(Generic[Enter]):
         """
         self._rows += rows
         if self._child is None and self._rows > NEXT_ROWS and not self.is_ready:
-            self._child = self._started()
+            self._start()
 
     def fetch(self, *, waits: bool = True) -> None:
         """Have it in this process, made by a child: compiling in a thread holds up all others.
@@ -105,13 +105,15 @@ class MachineCode(Generic[Enter]):
         Unless it `waits`, the child begins, and `is_there` says when it is done.
         """
         if not self._is_made and not self._mark.exists():
-            self._child = self._child or self._started()
+            if self._child is None:
+                self._start(in_haste=waits)
             if not waits:
                 self._is_announced = True
                 logger.info("rows run uncompiled until there is machine code: some minutes, once")
                 return
             logger.info("compiling {}", self._what)
-            self._child.wait()
+            if self._child is not None:
+                self._child.wait()
         self.make()
 
     def is_there(self, rows: int) -> bool:
@@ -126,7 +128,7 @@ class MachineCode(Generic[Enter]):
             if self._mark.exists():
                 self.make()
             elif self._rows > PATIENCE_ROWS:
-                self._child = self._started()
+                self._start()
         elif (status := self._child.poll()) is not None:
             if status or not self._mark.exists():
                 logger.debug("no machine code of {}: the run goes on uncompiled", self._name)
@@ -155,8 +157,24 @@ class MachineCode(Generic[Enter]):
         own = hashlib.sha256(repr((self._name, processor)).encode()).hexdigest()[:24]
         return plans_folder() / f"{own}.made"
 
-    def _started(self) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", __name__, *self._name]
+    @property
+    def _lock(self) -> Path:
+        """Held by who makes it."""
+        return self._mark.with_suffix(".lock")
+
+    def _start(self, *, in_haste: bool = False) -> None:
+        """Have a child make it, unless another process does: each child that only waits takes
+        100 MB. Whether that one came to its end is seen after as many rows once more.
+        """
+        try:
+            os.close(lock(self._lock))
+        except BlockingIOError:
+            self._rows = 0
+        else:
+            self._child = self._started(in_haste)
+
+    def _started(self, in_haste: bool) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", __name__, *self._name, *(["in haste"] if in_haste else [])]
         return subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
@@ -166,12 +184,12 @@ class MachineCode(Generic[Enter]):
         )
 
 
-def main(module: str, name: str) -> None:
-    """Make the code of what is entered by that name."""
+def main(module: str, name: str, *haste: str) -> None:
+    """Make the code of what is entered by that name; in haste where somebody waits for it."""
     own = imported(module) if module.startswith(PREFIX) else import_module(module)
     chosen = getattr(own, name)
-    if chosen is enter and hasattr(os, "nice"):
-        os.nice(LOW_PRIORITY)  # nobody waits for the library: what runs meanwhile comes first
+    if chosen is enter and not haste and hasattr(os, "nice"):
+        os.nice(LOW_PRIORITY)  # the library takes minutes: what runs meanwhile comes first
     MachineCode(chosen).make()
 
 

@@ -30,7 +30,7 @@ BEGUN = list[Child]()
 def child(monkeypatch: pytest.MonkeyPatch) -> Iterator[Child]:
     """The child that makes machine code, which nobody has made yet."""
     one = Child()
-    monkeypatch.setattr(MachineCode, "_started", lambda self: BEGUN.append(one) or one)
+    monkeypatch.setattr(MachineCode, "_started", lambda self, haste: BEGUN.append(one) or one)
     monkeypatch.setattr(Path, "exists", exists_as(lambda: one.status == 0))
 
     @Made

@@ -15,6 +15,7 @@ from cep.archive import Archive, import_history
 from cep.archive.paths import decode_name
 from cep.backtest import choice
 from cep.cli import main
+from cep.engine.machine_code import MachineCode
 from mt5bridge.history import TickBlock
 from tests.backtest.archives import DAY_MS, START_MSC, exported, recorded, walk
 from tests.backtest.rules import ACROSS, CHAINED, KEYED, TICK
@@ -75,6 +76,7 @@ def test_a_run_says_where_it_runs_and_why(folder: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(choice, "ROWS_MIN", 1)
     monkeypatch.setattr(choice, "POOL_PAYS_SECONDS", 0.0)
     monkeypatch.setattr(choice, "cores_here", lambda: 2)
+    monkeypatch.setattr(MachineCode, "is_ready", True)  # it may still be made for the first time
     result, out = fresh(folder, "--symbols", "EURUSD,^GSPC", rules="keyed", master="auto")
     assert result.exit_code == 0, result.output
     assert "note: in 2 processes: the first records tell of about " in result.stderr

@@ -7,12 +7,15 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from shutil import copytree, ignore_patterns
 from typing import Any
 
 import numba
 import pytest
 from loguru import logger
 
+import cep
+import mt5bridge
 from cep.engine.jit import Addressed, cache_folder
 from cep.engine.kernels.addressed import STATE
 from cep.engine.machine import library
@@ -20,6 +23,7 @@ from cep.engine.machine_code import NEXT_ROWS, PATIENCE_ROWS, MachineCode
 from cep.engine.native import Compiled, Run
 from cep.interpreter.run import InterpretedRun
 from cep.plan import compile_rules
+from mt5bridge.file_lock import lock
 
 DEADLINE_S = 600
 RULES = """
@@ -66,7 +70,7 @@ class Child:
 
 def test_rows_do_not_wait_and_machine_code_takes_over(monkeypatch: pytest.MonkeyPatch) -> None:
     child, begun = Child(), list[MachineCode[Addressed]]()
-    monkeypatch.setattr(MachineCode, "_started", lambda self: begun.append(self) or child)
+    monkeypatch.setattr(MachineCode, "_started", lambda self, haste: begun.append(self) or child)
     run, plain = run_of(waits=False), run_of(jit=False)
     stage = run.runner
     is_there = False
@@ -86,7 +90,7 @@ def test_who_waits_for_machine_code_is_told_once(monkeypatch: pytest.MonkeyPatch
     told: list[str] = []
     handler = logger.add(lambda entry: told.append(entry.record["message"]), format="{message}")
     child, there = Child(), list[bool]()
-    monkeypatch.setattr(MachineCode, "_started", lambda self: child)
+    monkeypatch.setattr(MachineCode, "_started", lambda self, haste: child)
     monkeypatch.setattr(Child, "wait", lambda self: there.append(True), raising=False)
     monkeypatch.setattr(Path, "exists", exists_as(lambda: bool(there)))
     run = run_of()
@@ -112,7 +116,7 @@ def exists_as(is_there: Any) -> Any:
 def test_a_run_whose_child_fails_goes_on_uncompiled(monkeypatch: pytest.MonkeyPatch) -> None:
     child = Child()
     child.status = 1
-    monkeypatch.setattr(MachineCode, "_started", lambda self: child)
+    monkeypatch.setattr(MachineCode, "_started", lambda self, haste: child)
     monkeypatch.setattr(Path, "exists", exists_as(lambda: False))
     run, plain = run_of(waits=False), run_of(jit=False)
     for first in (0, PATIENCE_ROWS + 1):
@@ -120,10 +124,31 @@ def test_a_run_whose_child_fails_goes_on_uncompiled(monkeypatch: pytest.MonkeyPa
 
 
 def test_small_runs_start_no_child(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(MachineCode, "_started", lambda self: pytest.fail("a child"))
+    monkeypatch.setattr(MachineCode, "_started", lambda self, haste: pytest.fail("a child"))
     monkeypatch.setattr(Path, "exists", exists_as(lambda: False))
     run = run_of(waits=False)
     assert len(fed(run, 0, PATIENCE_ROWS)) >= PATIENCE_ROWS
+
+
+def test_no_child_waits_for_another_process_that_makes_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """When that one has died, a child begins."""
+    begun = list[bool]()
+    monkeypatch.setattr(
+        MachineCode, "_started", lambda self, in_haste: begun.append(in_haste) or Child()
+    )
+    monkeypatch.setattr(Path, "exists", exists_as(lambda: False))
+    code = MachineCode(code_of(run_of()).enter)
+    another = lock(code._lock)
+    try:
+        for _ in range(3):
+            assert not code.is_there(PATIENCE_ROWS + 1)
+        code.fetch(waits=False)
+        assert not begun
+    finally:
+        os.close(another)
+    assert not code.is_there(PATIENCE_ROWS) and not begun
+    assert not code.is_there(1)
+    assert begun == [False], "and leaves the processor to what runs"
 
 
 def test_a_program_runs_while_there_is_machine_code_for_that_alone(
@@ -131,7 +156,7 @@ def test_a_program_runs_while_there_is_machine_code_for_that_alone(
 ) -> None:
     """The next run has the module's, which a long one orders, once."""
     child, begun = Child(), list[str]()
-    monkeypatch.setattr(MachineCode, "_started", lambda self: begun.append("begun") or child)
+    monkeypatch.setattr(MachineCode, "_started", lambda self, haste: begun.append("begun") or child)
     made = {"library": False, "module": False}
 
     def is_ready(code: MachineCode[Addressed]) -> bool:
@@ -161,16 +186,18 @@ def test_a_program_runs_while_there_is_machine_code_for_that_alone(
 
 @pytest.mark.slow
 def test_two_processes_compile_once(tmp_path: Path) -> None:
-    """One makes it, the other one waits and loads it; a third finds it made."""
+    """One makes it, the other one waits and loads it; a second installation finds it made."""
     script = tmp_path / "run.py"
     script.write_text(
         "import sys\n"
+        "from pathlib import Path\n"
+        "import cep\n"
         "from cep.engine.native import Compiled\n"
         "from cep.plan import compile_rules\n"
         "run = Compiled(compile_rules(sys.argv[1])).start()\n"
         "run.warm_up()\n"
         "stats = run.runner.compiled.code.enter.code.stats\n"
-        "print(len(stats.cache_misses), len(stats.cache_hits))\n"
+        "print(len(stats.cache_misses), len(stats.cache_hits), Path(cep.__path__[0]).parent)\n"
     )
     environment = {**os.environ, "MT5CEP_CACHE": str(tmp_path / "cache")}
     command = [sys.executable, str(script), SMALL]
@@ -180,8 +207,17 @@ def test_two_processes_compile_once(tmp_path: Path) -> None:
 
     both = [begun(), begun()]
     found = sorted(one.communicate(timeout=DEADLINE_S)[0].split() for one in both)
-    assert found == [["0", "1"], ["1", "0"]]
-    assert begun().communicate(timeout=DEADLINE_S)[0].split() == ["0", "1"]
+    here = str(Path(cep.__path__[0]).parent)
+    assert found == [["0", "1", here], ["1", "0", here]]
+    for package in (cep, mt5bridge):
+        folder = Path(package.__path__[0])
+        copytree(folder, tmp_path / "second" / folder.name, ignore=ignore_patterns("__pycache__"))
+    environment["PYTHONPATH"] = str(tmp_path / "second")
+    assert begun().communicate(timeout=DEADLINE_S)[0].split() == [
+        "0",
+        "1",
+        str(tmp_path / "second"),
+    ]
 
 
 @pytest.mark.slow
