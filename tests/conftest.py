@@ -13,7 +13,9 @@ import pytest
 from hypothesis import settings
 from xdist.scheduler import LoadFileScheduling
 
+from cep.engine.machine.stage import AROUND
 from tests import campaign
+from tests.engine.room import WATCHED
 
 TESTS = Path(__file__).parent
 WAITING = ("mql5", "live", "emulator", "docs")
@@ -46,6 +48,12 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.register_profile("house", usual, derandomize=True)
     settings.register_profile("explore", usual, derandomize=False, print_blob=True)
     settings.load_profile(config.getoption("--hypothesis-profile") or "house")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _room_is_watched() -> None:
+    """Wherever a program runs uncompiled in this process."""
+    AROUND.update(WATCHED)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -11,7 +11,7 @@ import numpy as np
 from cep.dropped import Dropped
 from cep.engine.entry import Entry
 from cep.engine.input_rows import InputRows
-from cep.engine.jit import plain
+from cep.engine.jit import Around, plain
 from cep.engine.kernels.scalar import NULL
 from cep.engine.kernels.state import OUT_KEY, OUT_STREAM
 from cep.engine.key_rows import KeyRows
@@ -53,13 +53,17 @@ from cep.engine.watermarks import Telling
 NOTHING = InputRows(np.zeros((0, 1), np.int64), np.zeros((0, 1)))
 
 
+AROUND: dict[str, Around] = {"call_host": lambda _: call_by_address}
+"""What is put around kernels, by name, where they run as Python."""
+
+
 @cache
 def uncompiled() -> Any:
     """The kernel that runs programs, as Python; making it takes milliseconds.
 
     NumPy shall not warn of what Numba does silently.
     """
-    python = plain(run, {"call_host": lambda _: call_by_address})
+    python = plain(run, AROUND)
 
     def quiet(*arguments: Any) -> int:
         with np.errstate(all="ignore"):

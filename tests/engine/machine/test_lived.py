@@ -17,6 +17,9 @@ define stream Deal (symbol string, price double);
 """
 T0 = 1_700_000_000_000
 RULES = {
+    "rates": "partition with (symbol of Tick) begin"
+    " from Tick select symbol, bid output last every 1 sec insert into Bids;"
+    " from Tick select symbol, ask output last every 1 sec insert into Asks; end;",
     "average": """
         from Tick#window.time(5 min) select symbol, avg(bid) as m group by symbol insert into O;
         """,
@@ -164,3 +167,12 @@ def test_an_absence_in_a_partition_counts_from_the_record_that_opened_the_key() 
     steps: list[Record | Told] = [Told(T0 + 1_000), ("Tick", T0 + 1_044, ("A", 1.0, 1.0))]
     assert assert_same_lived(STREAMS + RULES["absence-of-another-stream"], steps, T0 + 31_043) == 1
     assert assert_same_lived(STREAMS + RULES["absence-of-another-stream"], steps, T0 + 31_044) == 2
+
+
+def test_much_that_is_due_on_one_clock() -> None:
+    """As behind a pause: what comes next on the clock takes no room that is not there."""
+    ticks: list[Record | Told] = [
+        ("Tick", T0 + 1_000 * n, ("A", float(n), float(n))) for n in range(60)
+    ]
+    steps = [*ticks, Told(T0 + 200_000)]
+    assert assert_same_lived(STREAMS + RULES["rates"], steps, T0 + 300_000) == 120

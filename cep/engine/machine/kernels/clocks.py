@@ -278,7 +278,8 @@ def arrived(i: Ints, to_ms: int) -> None:
 
 @inner
 def next_fires(i: Ints) -> None:
-    """What is due first on any clock on its way gets a frame, for which there is room.
+    """What is due first on any clock on its way gets a frame, for which there is room, as there is
+    for what is due next on that clock: where the first of a heap has gone it has none at its end.
 
     What is there for a clock that has fired it, or has something earlier, is passed over.
     """

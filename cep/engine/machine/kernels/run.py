@@ -34,7 +34,7 @@ from cep.engine.machine.kernels.streams import (
     STREAM_QUIET,
     STREAM_READERS,
 )
-from cep.engine.machine.kernels.timers import timer_taken
+from cep.engine.machine.kernels.timers import heap_room, timer_taken
 from cep.engine.machine.kernels.words import (
     ARRIVES,
     AT,
@@ -163,6 +163,8 @@ def pass_time(i: Ints, f: Floats, p: Ints) -> bool:
         if not frame_room(i, 1):
             return False
         if p[PROGRAM_CLOCKS]:
+            if not heap_room(i, TIMERS, 1):
+                return False
             next_fires(i)
         else:
             next_due(i)
