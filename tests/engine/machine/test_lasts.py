@@ -28,6 +28,7 @@ WINDOWS = [
     "hopping(3 sec, 1 sec)",
     "expressionBatch('count() < 4', true)",
     "expressionBatch('count() < 3', true, true)",
+    "expressionBatch('sum(n) < 6', true)",
     "cron('*/3 * * * * ?')",
     "length(3)",
     "time(2 sec)",
@@ -88,3 +89,11 @@ def test_the_same_rows(
         "insert into Parts;\nend;\n"
     )
     assert_same(text, rows, START + 10_000_000, cuts=cuts)
+
+
+def test_a_group_that_its_last_row_leaves_empty() -> None:
+    """A row that is too much for a batch leaves it before it comes: none is left, which is said."""
+    window = "expressionBatch('sum(n) < 6', true)"
+    text = STREAMS + QUERY.format(window=window, select=SELECTS[1], events="")
+    rows = [("A", START + at, ("x", 1.0, n, True, 1)) for at, n in enumerate((7, 2, 3, 8, 1))]
+    assert assert_same(text, rows, START + 1_000) == 4

@@ -95,9 +95,10 @@ def collected_enter(i: Ints, f: Floats, kind: int, ci: int, cf: int, v: int) -> 
         extreme_enter(i, f, kind, ci, v)
     elif kind == DEVIATION:
         moments_enter(i, f, 0, ci, cf, f[0, v], True)
-        i[0, ring_cell(i, ci + 1, i[0, ci + 1 + RING_TAIL], 1)] = i[0, v]
-        i[0, ci + 1 + RING_TAIL] += 1
-        rebase_if_far(i, f, ci, cf)
+        if ring_length(i, ci + 1) < i[0, ci]:  # else it had left before
+            i[0, ring_cell(i, ci + 1, i[0, ci + 1 + RING_TAIL], 1)] = i[0, v]
+            i[0, ci + 1 + RING_TAIL] += 1
+            rebase_if_far(i, f, ci, cf)
     elif kind == RANKED:
         ranked_enter(i, f, ci, v)
     else:
@@ -108,16 +109,18 @@ def collected_enter(i: Ints, f: Floats, kind: int, ci: int, cf: int, v: int) -> 
 
 @inner
 def collected_leave(i: Ints, f: Floats, kind: int, ci: int, cf: int, v: int) -> None:
-    """The value in the word `v` goes; one that had not come changes nothing."""
+    """The value in the word `v` goes. One that had not come changes nothing where all are kept to
+    look at; sums it changes, and will be right when it has come.
+    """
     if is_null(i, f, kind, v):
         return
     if is_extreme(kind):
         extreme_leave(i, f, kind, ci, v)
     elif kind == DEVIATION:
         place = found_in_ring(i, f, kind, ci + 1, v)
+        moments_leave(i, f, 0, ci, cf, f[0, v], True)
         if place >= 0:
             ring_taken_out(i, ci + 1, place, 1)
-            moments_leave(i, f, 0, ci, cf, f[0, v], True)
             rebase_if_far(i, f, ci, cf)
     elif kind == RANKED:
         ranked_leave(i, f, ci, v)
@@ -232,7 +235,7 @@ def found_in_ring(i: Ints, f: Floats, kind: int, ring: int, v: int) -> int:
 @inner
 def rebase_if_far(i: Ints, f: Floats, ci: int, cf: int) -> None:
     """Sum all values anew, the newest first, where digits would be lost (`kernels.moments`)."""
-    if not moments_far(i, f, 0, ci, cf):
+    if ring_length(i, ci + 1) != i[0, ci] or not moments_far(i, f, 0, ci, cf):
         return
     i[0, ci] = 0
     for place in range(i[0, ci + 1 + RING_TAIL] - 1, i[0, ci + 1 + RING_HEAD] - 1, -1):

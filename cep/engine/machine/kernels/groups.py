@@ -267,11 +267,18 @@ def group_entered(i: Ints, f: Floats, p: Ints, node: int, state: int, row: int) 
         stands_for_all(i, p, node, group, row)
     elif (p[node + GROUP_WANTED] >> i[0, row + KIND]) & 1:
         group_read(i, f, p, node, group, row)
+    if i[0, group + PENDING] == 0:
+        forgotten_if_empty(i, p, node, state, group)
+    return True
+
+
+@inline
+def forgotten_if_empty(i: Ints, p: Ints, node: int, state: int, group: int) -> None:
+    """A group of which nothing is left is forgotten; its values have been read."""
     if p[node + GROUP_KEYS] and p[node + GROUP_FORGETS] and is_group_empty(i, p, node, group):
         group_cleared(i, p, node, group)
         index_remove(i, state, group, p[node + GROUP_KEYS], KEY)
         release(i, group, p[node + GROUP_WORDS])
-    return True
 
 
 @inline
@@ -303,6 +310,7 @@ def all_pending_read(i: Ints, f: Floats, p: Ints, frame: int, state: int) -> Non
         group = group_found(i, f, p, node, state, row) if i[0, row + KIND] == CURRENT else 0
         if group != 0:
             pending_read(i, f, p, node, group)
+            forgotten_if_empty(i, p, node, state, group)
 
 
 @inner
