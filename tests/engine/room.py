@@ -20,6 +20,8 @@ from cep.engine.machine.kernels.words import (
     HEAP_ROOM,
     OUT_ROWS,
     OUT_SIZE,
+    RING_HEAD,
+    RING_ROOM,
     STACK_SIZE,
     WORK_SIZE,
     WORK_TOP,
@@ -44,6 +46,11 @@ def _of_row_out(i: Ints, p: Ints, node: int, _: int) -> bool:
     return bool((i[0, OUT_ROWS] + 1) * p[node + STREAM_OUT] <= i[0, OUT_SIZE])
 
 
+def _in_ring(i: Ints, ring: int, position: int, _: int) -> bool:
+    """A ring that is full would give the place of its first row once more."""
+    return bool(position - i[0, ring + RING_HEAD] < i[0, ring + RING_ROOM])
+
+
 def _only_if(is_there: Callable[..., bool]) -> Around:
     def around(kernel: Callable[..., Any]) -> Callable[..., Any]:
         def watched(*arguments: Any) -> Any:
@@ -60,5 +67,6 @@ WATCHED: dict[str, Around] = {
     "push": _only_if(_of_frame),
     "put": _only_if(_of_row),
     "row_put_out": _only_if(_of_row_out),
+    "ring_cell": _only_if(_in_ring),
 }
-"""By the name of the kernel that writes."""
+"""By the name of the kernel that writes, or that says where."""

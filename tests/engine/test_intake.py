@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from cep.clocks import Mode
@@ -93,7 +93,11 @@ def test_one_of_the_rules_is_a_module_and_one_a_program() -> None:
     assert module.module is not None and program.program is not None
 
 
+ROW: tuple[str, dict[str, Any], Any] = ("T", {"symbol": ["X0"], "mid": [1.5]}, np.array([1_000]))
+
+
 @settings(max_examples=examples(300), deadline=None)
+@example([ROW, ROW], MODULE, "sorted")  # the key has its row with the second
 @given(batches(), st.sampled_from([MODULE, PROGRAM]), st.sampled_from(["lived", "sorted"]))
 def test_columns_written_by_machine_code_lead_to_what_numpy_leads_to(
     given_batches: list[tuple[str, dict[str, Any], Any]], rules: str, mode: Mode

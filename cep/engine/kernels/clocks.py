@@ -49,11 +49,11 @@ def mark(c: Ints, ints: Ints, n: int) -> None:
     """Write the clocks of the next record, negated if it is late; there is room for its key row."""
     stream, key, time_ms = ints[n, OUT_STREAM], ints[n, OUT_KEY], ints[n, OUT_TIME]
     of_key = c[TIMES_AT] + c[STREAMS] * c[ROOM] + key
-    own = c[TIMES_AT] + stream * c[ROOM] + key
     passed_ms = max(c[of_key + c[ROOM]], c[PASSED])
-    if c[IS_SORTED]:
-        newest_ms = before_ms = clock = c[TOP]
+    if c[IS_SORTED]:  # nobody asks for the times of keys
+        before_ms = clock = c[TOP]
     else:
+        own = c[TIMES_AT] + stream * c[ROOM] + key
         newest_ms = c[own]
         before_ms = max(newest_ms, c[of_key], c[PASSED])
         clock = c[TOP] if c[HAS_ONE] else max(newest_ms, passed_ms)
@@ -61,8 +61,7 @@ def mark(c: Ints, ints: Ints, n: int) -> None:
             other = c[OTHERS_AT] + place * OTHER_WORDS
             if not c[other + OTHER_BY_KEY] and moves(c, other, stream):
                 c[other + OTHER_TIME] = max(c[other + OTHER_TIME], time_ms)
-    if time_ms >= newest_ms:
-        c[own] = time_ms
+        c[own] = max(newest_ms, time_ms)
     if time_ms > clock:
         clock = time_ms
         c[TOP] = max(c[TOP], clock)
