@@ -297,8 +297,10 @@ class JoinNodes:
             return builder.node(DROP, 0, narrow, narrow, 0, self.place.rank)
         through = 0
         if input_.window is None and input_.holder is Holder.STREAM:
-            through = LEAVES if self.query.output.events != "current" else 0
-            through |= RESETS if self.query.aggregates else 0
+            rate = self.query.rate
+            holds = rate is not None and rate.kind == "snapshot"  # what has left no more
+            through = LEAVES if holds or self.query.output.events != "current" else 0
+            through |= RESETS if holds or self.query.aggregates else 0
         own = self._part(slot, slot)
         writer = builder.writer(self._seen(selecting.names))
         condition = None if own is None else writer.condition(own)

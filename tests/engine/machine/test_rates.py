@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.campaign import either
+from tests.campaign import either, examples
 from tests.engine.machine.compared import Record, assert_same
 from tests.engine.machine.generated import TICKS, end_of, ticks
+from tests.engine.machine.records import START, STREAMS, records
 
 RATES = [f"{kind} every {every}"
          for kind in ("all", "first", "last")
@@ -44,3 +47,25 @@ def test_rate(rate: str, data: st.DataObject) -> None:
         from Out#window.batch() select count() as together insert into Chunks;
     """
     assert_same(text, records, end_of(records))
+
+
+@pytest.mark.parametrize("join", ["join", "left outer join", "right outer join"])
+@pytest.mark.parametrize(
+    "select",
+    [
+        "a.symbol as s, b.n as n",
+        "a.symbol as s, sum(b.n) as n",
+        "count() as c, max(a.n) as n",
+        "count() as c, max(a.n) as n group by a.symbol",
+    ],
+)
+@settings(max_examples=examples(40))
+@given(rows=records(20))
+def test_a_snapshot_of_a_join_forgets_what_a_stream_without_a_window_takes_with_it(
+    select: str, join: str, rows: list[Any]
+) -> None:
+    text = (
+        f"{STREAMS}from A as a {join} B#window.length(3) as b on a.n > b.n select {select}"
+        " output snapshot every 500 milliseconds insert into Held;"
+    )
+    assert_same(text, rows, START + 10_000)
