@@ -25,7 +25,7 @@ from cep.plan.query import (
 )
 from cep.plan.scope import Scope, one_row
 from cep.plan.selection import Selected, SelectionBuilder
-from cep.plan.steps import Holder, Insert, schema_of
+from cep.plan.steps import Holder, Insert, repeats_held, schema_of
 from cep.plan.streams import Known, Streams, holder_of, made_by
 from cep.plan.types import Schema
 
@@ -48,7 +48,7 @@ class QueryBuilder:
         if isinstance(source, Match) and source.expired is not None:
             self._declare_expired(node, source.expired)
         rate = build_rate(self.problems, node.rate)
-        if rate is not None and rate.kind == "snapshot":
+        if repeats_held(rate):
             if output.events == "expired":
                 message = "a snapshot repeats what is held, it has no expired rows of its own"
                 hint = "write `insert into` or `insert all events into`"

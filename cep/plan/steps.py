@@ -143,6 +143,11 @@ class Rate:
     every_ms: int | None
 
 
+def repeats_held(rate: Rate | None) -> bool:
+    """Whether what a query holds goes out again and again, instead of what has come."""
+    return rate is not None and rate.kind == "snapshot"
+
+
 Step = GroupBy | Project | Filter | Last | Sort | Slice | Rate
 
 
@@ -221,7 +226,7 @@ def selecting(
     A snapshot repeats every row that is held, so that its rows are not brought down to the last;
     those of groups are neither sorted nor skipped, as in Siddhi.
     """
-    has_groups, every_row = bool(group_by), rate is not None and rate.kind == "snapshot"
+    has_groups, every_row = bool(group_by), repeats_held(rate)
     summarises = has_groups or bool(aggregates)
     cuts_chunks = not summarises or has_groups != every_row
     steps: list[Step] = []

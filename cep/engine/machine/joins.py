@@ -52,7 +52,7 @@ from cep.plan.joins import STATIC
 from cep.plan.problems import with_article
 from cep.plan.query import Correlation, Join, Query, StreamInput
 from cep.plan.rewrite.conjunctions import conjuncts
-from cep.plan.steps import Holder
+from cep.plan.steps import Holder, repeats_held
 
 KINDS = ("left", "right")
 """What the kind of a join calls its sides."""
@@ -297,10 +297,8 @@ class JoinNodes:
             return builder.node(DROP, 0, narrow, narrow, 0, self.place.rank)
         through = 0
         if input_.window is None and input_.holder is Holder.STREAM:
-            rate = self.query.rate
-            holds = rate is not None and rate.kind == "snapshot"  # what has left no more
-            through = LEAVES if holds or self.query.output.events != "current" else 0
-            through |= RESETS if holds or self.query.aggregates else 0
+            through = LEAVES if self.query.output.events != "current" else 0
+            through |= RESETS if self.query.aggregates or repeats_held(self.query.rate) else 0
         own = self._part(slot, slot)
         writer = builder.writer(self._seen(selecting.names))
         condition = None if own is None else writer.condition(own)
