@@ -159,8 +159,7 @@ class Locator:
         self._folder.mkdir(parents=True, exist_ok=True)
 
     def get_cache_path(self) -> str:
-        """The folder; it need not be one that can be written to when all is made."""
-        self.ensure_cache_path()
+        """The folder; before Numba writes there it has it made."""
         return str(self._folder)
 
     def get_source_stamp(self) -> str:

@@ -164,7 +164,7 @@ class MachineCode(Generic[Enter]):
 
     def _start(self, *, in_haste: bool = False) -> None:
         """Have a child make it, unless another process does: each child that only waits takes
-        100 MB. Whether that one came to its end is seen after as many rows once more.
+        100 MB. Should that one die, a child begins after as many rows once more.
         """
         try:
             os.close(lock(self._lock))
