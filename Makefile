@@ -17,18 +17,18 @@ STAMP := $(VENV)/.installed-$(shell cksum < pyproject.toml | tr ' ' '-')
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: demo test test-all explore check bench bench-quick mutants clean help
+.PHONY: compiled demo test test-all explore check bench bench-quick mutants clean help
 
 demo: $(STAMP)  ## run everything at once on this machine; ends by itself
 	$(BIN)/mt5cep demo
 
-test: $(STAMP)  ## run the tests but the house rules, with a sample of the generated examples
+test: compiled  ## run the tests but the house rules, with a sample of the generated examples
 	$(BIN)/pytest -n $(JOBS) --dist loadfile --ignore tests/tidy
 
-test-all: $(STAMP)  ## run all tests with all their examples: the long campaigns
+test-all: compiled  ## run all tests with all their examples: the long campaigns
 	$(BIN)/pytest -n $(JOBS) --dist loadfile --campaign --timeout 7200
 
-explore: $(STAMP)  ## run the property tests on new random examples until one fails: ROUNDS=1
+explore: compiled  ## run the property tests on new random examples until one fails: ROUNDS=1
 	@for round in $$(seq $(ROUNDS)); do echo "== round $$round of $(ROUNDS)"; \
 	  $(BIN)/pytest -q -n $(JOBS) --dist loadfile --campaign -m hypothesis --hypothesis-profile explore || exit 1; done
 
@@ -53,6 +53,11 @@ clean:  ## remove the virtual environment and everything generated
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+# Beside tests that keep the machine busy, compiling the engine would take longer than they do.
+compiled: $(STAMP)
+	@echo "compiling the engine, some minutes, unless that was done before"
+	@$(BIN)/python -m cep.engine.machine_code cep.engine.machine.kernels.entry enter "in haste"
 
 $(STAMP): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \

@@ -56,12 +56,16 @@ STREAMS = ["Above", "Below", "Filled", "Turn", "FilledTurn", "Broad", "Fade", "W
 
 
 def write_settings(folder: Path, sections: Mapping[str, Mapping[str, Any]] | None = None) -> Path:
-    """Rules, settings and credential in `folder`; `sections` overrides or adds keys."""
+    """Rules, settings and credential in `folder`; `sections` overrides or adds keys.
+
+    Heartbeats come only where the daemon's clock runs: simulated terminals have the clock of their
+    ticks, which come faster than their times. After a later heartbeat, signals would be of before
+    the daemon's start, and asked about instead of judged.
+    """
     settings: dict[str, dict[str, Any]] = {
         "rules": {"file": "rules.cep", "streams": STREAMS},
         "server": {
             "bind": f"tcp://127.0.0.1:{free_port()}",
-            "heartbeat_ms": 200,
             "timeout_ms": LONG_MS,
         },
         "signals": {"send": True},
@@ -69,6 +73,8 @@ def write_settings(folder: Path, sections: Mapping[str, Mapping[str, Any]] | Non
     }
     for name, keys in (sections or {}).items():
         settings.setdefault(name, {}).update(keys)
+    beat_ms = 200 if settings["state"]["clock_every_ms"] else LONG_MS // 2
+    settings["server"].setdefault("heartbeat_ms", beat_ms)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "rules.cep").write_text(RULES, encoding="utf-8")
     lines = []

@@ -241,11 +241,8 @@ def test_a_callback_that_orders_nonsense_is_told(tmp_path: Path) -> None:
 
 
 def test_the_guard_refuses_signals_and_says_why(tmp_path: Path) -> None:
-    # The terminal's clock is that of its ticks, which come faster than their times. After a later
-    # heartbeat, signals would be of before the daemon's start, and asked about, not refused.
     risk = {"lots_per_order": 0.1, "lots_per_day": 0.35}
-    server = {"heartbeat_ms": LONG_MS // 2}
-    settings = write_settings(tmp_path, {"rules": {"numba": False}, "server": server, "risk": risk})
+    settings = write_settings(tmp_path, {"rules": {"numba": False}, "risk": risk})
     found = terminal(walks("AB", 3_000))
     with Service(settings) as service:
         play(found, address(settings), until=service.is_settled)
