@@ -1,5 +1,6 @@
 """A standalone cluster of two workers, one of them killed in the middle of a backtest or a
-sweep: the same bytes.
+sweep: the same bytes. Its machines are this one, or namespaces that reach each other by a network
+alone, where also the driver has one of its own.
 """
 
 from __future__ import annotations
@@ -7,7 +8,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from mt5bridge.history import TickBlock
 from tests.backtest.archives import DAY_MS, START_MSC, walk
 from tests.backtest.rules import KEYED
 from tests.spark.cluster import Cluster, cluster, family, kill
+from tests.spark.machines import Machine, here, namespaces
 from tests.waiting import LONG_S, wait_until
 
 pytestmark = [pytest.mark.campaign, pytest.mark.spark, pytest.mark.slow]
@@ -38,16 +40,31 @@ SETTINGS = (
     "spark.eventLog.compress=false",
     "spark.eventLog.rolling.enabled=false",
 )
+MACHINES = 4
+"""The driver's, the master's and two of workers."""
 
 
-def test_a_worker_that_is_killed_changes_no_byte(tmp_path: Path) -> None:
+@pytest.fixture(params=["processes", "namespaces"])
+def machines(request: pytest.FixtureRequest) -> Iterator[Sequence[Machine]]:
+    """Those of a cluster, with the driver's first."""
+    if request.param == "processes":
+        yield here(MACHINES)
+        return
+    with namespaces(MACHINES) as found:
+        yield found
+
+
+def test_a_worker_that_is_killed_changes_no_byte(
+    tmp_path: Path, machines: Sequence[Machine]
+) -> None:
     """docs/backtest.md: "A task whose worker dies is tried again, four times in all"."""
     prepared(tmp_path)
-    expected = finished(backtest(tmp_path, "none"))
+    expected = finished(backtest(tmp_path, Machine(), "none"))
     work, events = tmp_path / "work", tmp_path / "events"
+    driver, *others = machines
     more = ("--work", str(work))
-    with cluster(tmp_path, 2) as spark:
-        run = backtest(tmp_path, spark.master, *more, *conf(events))
+    with cluster(tmp_path, others) as spark:
+        run = backtest(tmp_path, driver, spark.master, *more, *conf(driver, events))
         found = bereft(run, spark, work, lambda: ended(work) >= ENDED)
     rows = (tmp_path / "spark.jsonl").read_bytes()
     assert rows == (tmp_path / "none.jsonl").read_bytes()
@@ -56,14 +73,17 @@ def test_a_worker_that_is_killed_changes_no_byte(tmp_path: Path) -> None:
     assert tried_again(happened(events))
 
 
-def test_a_worker_that_is_killed_changes_nothing_of_a_sweep(tmp_path: Path) -> None:
+def test_a_worker_that_is_killed_changes_nothing_of_a_sweep(
+    tmp_path: Path, machines: Sequence[Machine]
+) -> None:
     """docs/backtest.md, "Sweeps": of few variants over much history rules are cut into tasks."""
     prepared(tmp_path)
-    expected = finished(sweep(tmp_path, "none"))
+    expected = finished(sweep(tmp_path, Machine(), "none"))
     work, events = tmp_path / "work", tmp_path / "events"
-    with cluster(tmp_path, 2) as spark:
-        given = conf(events, f"spark.executorEnv.TMPDIR={work}")
-        run = sweep(tmp_path, spark.master, *given)
+    driver, *others = machines
+    with cluster(tmp_path, others) as spark:
+        given = conf(driver, events, f"spark.executorEnv.TMPDIR={work}")
+        run = sweep(tmp_path, driver, spark.master, *given)
         found = bereft(run, spark, work, lambda: jobs_ended(events) >= ENDED)
     rows = (tmp_path / "spark.csv").read_bytes()
     assert rows == (tmp_path / "none.csv").read_bytes() and len(rows.splitlines()) == 4
@@ -72,9 +92,11 @@ def test_a_worker_that_is_killed_changes_nothing_of_a_sweep(tmp_path: Path) -> N
     assert tried_again(happened(events))
 
 
-def conf(events: Path, *more: str) -> list[str]:
-    """The settings of a run on the cluster."""
-    return [f"--conf={one}" for one in (*SETTINGS, f"spark.eventLog.dir={events.as_uri()}", *more)]
+def conf(driver: Machine, events: Path, *more: str) -> list[str]:
+    """The settings of a run on the cluster, in which the driver has a name where it needs one."""
+    own = [f"spark.driver.host={driver.address}"] if driver.namespace else []
+    given = (*SETTINGS, f"spark.eventLog.dir={events.as_uri()}", *own, *more)
+    return [f"--conf={one}" for one in given]
 
 
 def finished(run: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:
@@ -113,22 +135,22 @@ def prepared(folder: Path) -> None:
         (folder / name).mkdir()
 
 
-def backtest(folder: Path, master: str, *more: str) -> subprocess.Popen[bytes]:
+def backtest(folder: Path, driver: Machine, master: str, *more: str) -> subprocess.Popen[bytes]:
     """The command at work; its rows go to a file that says where they ran."""
     out = folder / ("none.jsonl" if master == "none" else "spark.jsonl")
     given = ["backtest", str(folder / "rules.cep"), "--archive", str(folder / "archive")]
     given += ["--master", master, "--out", str(out), *more]
-    command = [sys.executable, "-m", "cep", *given]
+    command = driver.command([sys.executable, "-m", "cep", *given])
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
-def sweep(folder: Path, master: str, *more: str) -> subprocess.Popen[bytes]:
+def sweep(folder: Path, driver: Machine, master: str, *more: str) -> subprocess.Popen[bytes]:
     """The same of a sweep, which cuts also as little as this."""
     out = folder / ("none.csv" if master == "none" else "spark.csv")
     given = ["sweep", str(folder / "sweep.cep"), "--archive", str(folder / "archive")]
     given += ["--param", "Stop=10,20,40", "--master", master, "--out", str(out), *more]
     program = "from cep.cli import main; from cep.sweep import apart; apart.ROWS_MIN = 1"
-    command = [sys.executable, "-c", f"{program}; main({given})"]
+    command = driver.command([sys.executable, "-c", f"{program}; main({given})"])
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
