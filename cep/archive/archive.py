@@ -16,6 +16,7 @@ from cep.archive.merge import merged
 from cep.archive.parts import read_part, within
 from cep.archive.paths import LOCK, MANIFEST
 from cep.archive.schema import SCHEMAS, TICKS
+from cep.archive.store import store_at
 from mt5bridge.local import local
 from mt5bridge.spool.disk import Disk, lock, make_directories
 
@@ -28,11 +29,12 @@ class Archive:
 
     def __init__(self, directory: Path | str) -> None:
         self.directory = local(directory)
-        self.manifest: Manifest = load(self.directory)
+        self.store = store_at(self.directory)
+        self.manifest: Manifest = load(self.store)
 
     def refresh(self) -> None:
         """Take the manifest as it is now."""
-        self.manifest = load(self.directory)
+        self.manifest = load(self.store)
 
     def require(self) -> None:
         """ArchiveError when there is no archive in the directory."""
@@ -90,6 +92,11 @@ class Archive:
         """Files with rows in `from_msc` <= time_msc < `to_msc`, in order of first ingest."""
         return chosen(self.manifest.files, stream, symbols, from_msc, to_msc)
 
+    @property
+    def address(self) -> str:
+        """What people call it."""
+        return self.store.address("")
+
     def path(self, file: File) -> Path:
         return self.directory / file.path
 
@@ -101,7 +108,7 @@ class Archive:
         for file in self.files(stream, None, from_msc, to_msc):
             if file.symbol in first and file.first_ingest > first[file.symbol]:
                 continue
-            table = within(read_part(self.directory, file), from_msc, to_msc)
+            table = within(read_part(self.store, file), from_msc, to_msc)
             if table.num_rows:
                 ingest = table["ingest"][0].as_py()
                 first[file.symbol] = min(ingest, first.get(file.symbol, ingest))
@@ -123,7 +130,7 @@ class Archive:
             name for name in SCHEMAS[stream].names if columns is None or name in (*ALWAYS, *columns)
         ]
         files = self.files(stream, symbols, from_msc, to_msc)
-        for table in merged(self.directory, files, wanted):
+        for table in merged(self.store, files, wanted):
             kept = within(table, from_msc, to_msc)
             if kept.num_rows:
                 yield from kept.combine_chunks().to_batches()

@@ -63,7 +63,7 @@ def _replace(archive: Archive, partitions: list[list[File]]) -> None:
 
 
 def _merge(archive: Archive, files: list[File]) -> File:
-    tables = [read_part(archive.directory, file) for file in files]
+    tables = [read_part(archive.store, file) for file in files]
     table = sorted_by_ingest(pa.concat_tables(tables).unify_dictionaries())
     if table.num_rows != sum(file.rows for file in files):
         raise ArchiveError(f"{files[0].path}: rows differ from the manifest; run archive verify")
@@ -71,7 +71,7 @@ def _merge(archive: Archive, files: list[File]) -> File:
     assert first.mode is not None, "a manifest that is read has modes"
     tag = tag_of(archive, "c", first.mode)
     merged = write_part(
-        archive.directory, first.stream, first.symbol, first.date, table, first.mode, tag
+        archive.store, first.stream, first.symbol, first.date, table, first.mode, tag
     )
     return msgspec.structs.replace(merged, name=first.name)
 

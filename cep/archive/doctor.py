@@ -154,7 +154,7 @@ class _Day:
 def _days(archive: Archive, files: Iterable[File]) -> Iterator[_Day]:
     for _, group in groupby(files, key=lambda file: file.date):
         own = list(group)
-        tables = [read_part(archive.directory, file) for file in own]
+        tables = [read_part(archive.store, file) for file in own]
         columns = {
             name: np.concatenate([table[name].to_numpy() for table in tables])
             for name in ("time_msc", "ingest", "quality", "bid", "ask")
@@ -174,7 +174,7 @@ def _examined_days(
     """Each day and the marks of its ticks, in order of time."""
     sessions = Sessions()
     for file in files:
-        for table in part_batches(archive.directory, file, ("time_msc",)):
+        for table in part_batches(archive.store, file, ("time_msc",)):
             sessions.add(int64(table, "time_msc"))
     findings.weeks = sessions.weeks
     usual = sessions.usual if sessions.weeks >= WEEKS_MIN else None
@@ -259,7 +259,7 @@ def _marked(archive: Archive, day: _Day, marks: Ints) -> Iterator[tuple[File, Fi
         column = pa.array(fresh.astype(np.int16))
         assert file.mode is not None, "a manifest that is read has modes"
         marked = write_part(
-            archive.directory, TICKS, file.symbol, file.date,
+            archive.store, TICKS, file.symbol, file.date,
             table.set_column(place, table.schema.field(place), column), file.mode,
             tag_of(archive, "d", file.mode),
         )  # fmt: skip

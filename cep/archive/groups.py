@@ -51,7 +51,7 @@ class Earlier:
     """
 
     def __init__(self, archive: Archive, place: Place) -> None:
-        self._directory = archive.directory
+        self._store = archive.store
         self._from_msc = place.from_msc
         origin = next((o for o in archive.manifest.origins if o.spool == place.spool), None)
         self._base = None if origin is None else origin.base
@@ -104,7 +104,7 @@ class Earlier:
         files = [one for one in self._files if one.stream == stream and one.mode in wanted]
         files.sort(key=lambda file: (file.first_ingest, file.symbol, file.path))
         end = self._own_first if is_sorted else self._end
-        for table in merged(self._directory, files):
+        for table in merged(self._store, files):
             kept = within(table, self._from_msc, None)
             count = int(np.searchsorted(int64(kept, "ingest"), end, side="left"))
             if count:

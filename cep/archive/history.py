@@ -90,7 +90,7 @@ def import_history(
         files = writer.files
         if files:
             archive.manifest = save(
-                archive.directory,
+                archive.store,
                 msgspec.structs.replace(archive.manifest, files=(*archive.manifest.files, *files)),
             )
     return Imported(
@@ -190,7 +190,7 @@ class _Writer:
         files = [file for file in self.archive.files(TICKS, {name}) if file.last_msc < before_msc]
         if not files:
             return np.nan
-        table = read_part(self.archive.directory, max(files, key=lambda file: file.last_msc))
+        table = read_part(self.archive.store, max(files, key=lambda file: file.last_msc))
         return middle_of((table["bid"].to_numpy() + table["ask"].to_numpy()) / 2)
 
     def _beside(self, there: pa.Table, times: Ints, ticks: Records) -> tuple[Ints, Records]:
@@ -224,9 +224,7 @@ class _Writer:
         symbol.ingest = int(ingest[-1])
         table = as_table(TICKS, name, columns, ticks, [self.source])
         tag = "-" + self.source.rpartition("/")[2]
-        return write_part(
-            self.archive.directory, TICKS, name, date_of(day), table, Mode.SORTED, tag
-        )
+        return write_part(self.archive.store, TICKS, name, date_of(day), table, Mode.SORTED, tag)
 
     def _there(self, name: str, first_msc: int, last_msc: int) -> pa.Table:
         """Rows of the files of `name` that reach into the interval, of earlier exports too."""
@@ -239,7 +237,7 @@ class _Writer:
                 f"({files[0].path}); import other times, or say what to do "
                 "with them (`archive import --overlap new`)"
             )
-        tables = [read_part(self.archive.directory, file) for file in files]
+        tables = [read_part(self.archive.store, file) for file in files]
         return pa.concat_tables([SCHEMAS[TICKS].empty_table(), *tables]).unify_dictionaries()
 
 

@@ -12,6 +12,7 @@ from cep.archive.archive import Archive
 from cep.archive.errors import ArchiveError
 from cep.archive.manifest import Damaged, End, File, Lost, Manifest, Mode, Origin, save
 from cep.archive.parts import write_part
+from cep.archive.store import Store
 from cep.archive.tables import slices
 from mt5bridge.spool import (
     Content,
@@ -81,7 +82,7 @@ def ingest_spool(
         origin = origin_of(archive.manifest, waiting)
         for done, segment in enumerate(waiting, start=1):
             assert origin is not None, "segments have an origin"
-            converted = convert(segment, archive.directory, origin, archive.manifest.ends)
+            converted = convert(segment, archive.store, origin, archive.manifest.ends)
             origin = commit(archive, origin, [converted])
             mark_archived(segment)
             total = total.plus(converted)
@@ -153,14 +154,14 @@ def read_segment(segment: Segment) -> Content:
     return durable_part(content) if segment.state is SegmentState.OPEN else content
 
 
-def convert(segment: Segment, archive: Path, origin: Origin, ends: Iterable[End]) -> Converted:
+def convert(segment: Segment, store: Store, origin: Origin, ends: Iterable[End]) -> Converted:
     """Write the new records of `segment` as files; nothing refers to them before `commit`."""
     content = read_segment(segment)
     known = {(end.source, end.stream): end.sequence for end in ends}
     fresh, duplicates = _fresh(content.groups, origin.last_ingest, known)
     files = [
         msgspec.structs.replace(
-            write_part(archive, part.stream, part.symbol, part.date, part.table, Mode.LIVED),
+            write_part(store, part.stream, part.symbol, part.date, part.table, Mode.LIVED),
             name=part.name,
         )
         for part in slices(fresh, origin.base)
@@ -237,7 +238,7 @@ def commit(archive: Archive, origin: Origin, converted: Iterable[Converted]) -> 
     updated = msgspec.structs.replace(origin, last_ingest=last)
     others = tuple(known for known in manifest.origins if known.spool != origin.spool)
     archive.manifest = save(
-        archive.directory,
+        archive.store,
         msgspec.structs.replace(
             manifest,
             files=tuple(files.values()),

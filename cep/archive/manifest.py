@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from enum import StrEnum
-from pathlib import Path
 
 import msgspec
 
 from cep.archive.errors import ArchiveError
 from cep.archive.paths import MANIFEST
 from cep.archive.schema import CLOCK, TICKS
-from mt5bridge.spool.disk import replace_file
+from cep.archive.store import Store
 
 FORMAT = "mt5cep-archive"
 VERSION = 2
@@ -125,11 +124,11 @@ class Manifest(msgspec.Struct, frozen=True):
         return (*self.files, *self.origins, *self.ends, *self.lost, *self.damaged)
 
 
-def load(directory: Path) -> Manifest:
-    """The manifest of `directory`; an empty one when there is none."""
-    path = directory / MANIFEST
+def load(store: Store) -> Manifest:
+    """The manifest of an archive; an empty one when there is none."""
+    path = store.address(MANIFEST)
     try:
-        lines = path.read_bytes().splitlines()
+        lines = store.read(MANIFEST).splitlines()
     except FileNotFoundError:
         return Manifest()
     head = _head(path, lines)
@@ -147,7 +146,7 @@ def load(directory: Path) -> Manifest:
 _REMEDY = "restore the file from a copy, or rebuild the archive from its sources"
 
 
-def _head(path: Path, lines: Sequence[bytes]) -> _Head:
+def _head(path: str, lines: Sequence[bytes]) -> _Head:
     try:
         head = msgspec.json.decode(lines[0], type=_Head)
     except (IndexError, msgspec.DecodeError) as error:
@@ -180,7 +179,7 @@ def _with_mode(file: File, lived: Collection[str]) -> File:
     return msgspec.structs.replace(file, mode=Mode.LIVED if is_lived else Mode.SORTED)
 
 
-def save(directory: Path, manifest: Manifest) -> Manifest:
+def save(store: Store, manifest: Manifest) -> Manifest:
     """Write `manifest` durably under the next generation; before the rename nothing changed."""
     written = msgspec.structs.replace(manifest, generation=manifest.generation + 1)
     entries = written.entries
@@ -188,5 +187,5 @@ def save(directory: Path, manifest: Manifest) -> Manifest:
     head = _Head(FORMAT, version, written.generation, len(entries))
     encoder = msgspec.json.Encoder()
     lines = [encoder.encode(head), *map(encoder.encode, entries)]
-    replace_file(directory / MANIFEST, b"\n".join(lines) + b"\n")
+    store.write(MANIFEST, b"\n".join(lines) + b"\n")
     return written

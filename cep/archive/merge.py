@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
 from cep.archive.manifest import File
 from cep.archive.parts import int64, part_batches
+from cep.archive.store import Store
 
 BATCH_ROWS = 1 << 16
 
@@ -19,11 +19,11 @@ class _Reader:
     """One file being read: `head` holds its next rows and is None at its end."""
 
     def __init__(
-        self, archive: Path, file: File, columns: Sequence[str] | None, batch_rows: int
+        self, store: Store, file: File, columns: Sequence[str] | None, batch_rows: int
     ) -> None:
         self.order = (file.symbol, file.first_ingest, file.path)
         self._rows_min = max(1, batch_rows // 2)
-        self._batches = part_batches(archive, file, columns, self._rows_min)
+        self._batches = part_batches(store, file, columns, self._rows_min)
         self.head: pa.Table | None = next(self._batches, None)
 
     @property
@@ -44,7 +44,7 @@ class _Reader:
 
 
 def merged(
-    archive: Path,
+    store: Store,
     files: Sequence[File],
     columns: Sequence[str] | None = None,
     batch_rows: int = BATCH_ROWS,
@@ -58,7 +58,7 @@ def merged(
     while waiting or readers:
         bound = min((reader.last_ingest for reader in readers), default=None)
         while waiting and (bound is None or waiting[0].first_ingest <= bound):
-            reader = _Reader(archive, waiting.popleft(), columns, batch_rows)
+            reader = _Reader(store, waiting.popleft(), columns, batch_rows)
             readers.append(reader)
             bound = reader.last_ingest if bound is None else min(bound, reader.last_ingest)
         assert bound is not None, "something is left to read"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import io
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -17,28 +16,27 @@ from cep.archive.errors import ArchiveError
 from cep.archive.manifest import File, Mode, SequenceRange
 from cep.archive.paths import partition
 from cep.archive.schema import DELTA_ENCODED, SCHEMAS
+from cep.archive.store import Store
 from mt5bridge.arrow import reader
-from mt5bridge.spool.disk import make_directories, replace_file
 
 ROW_GROUP_ROWS = 1 << 20
 
 
 def write_part(
-    archive: Path, stream: str, symbol: str, date: str, table: pa.Table, mode: Mode, tag: str = ""
+    store: Store, stream: str, symbol: str, date: str, table: pa.Table, mode: Mode, tag: str = ""
 ) -> File:
     """Write `table`, already in ingest order, durably; the same rows give the same file name."""
     ingest = int64(table, "ingest")
-    folder = partition(stream, date, symbol)
-    make_directories(archive / folder)
-    path = folder / f"{ingest[0]:020d}-{ingest[-1]:020d}{tag}.parquet"
+    name = f"{ingest[0]:020d}-{ingest[-1]:020d}{tag}.parquet"
+    path = (partition(stream, date, symbol) / name).as_posix()
     data = _parquet(table)
-    replace_file(archive / path, data)
+    store.write(path, data)
     times = int64(table, "time_msc")
     return File(
         stream=stream,
         symbol=symbol,
         date=date,
-        path=path.as_posix(),
+        path=path,
         rows=table.num_rows,
         bytes=len(data),
         checksum=checksum(data),
@@ -77,32 +75,32 @@ def checksum(data: bytes) -> str:
     return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
-def read_part(archive: Path, file: File) -> pa.Table:
+def read_part(store: Store, file: File) -> pa.Table:
     """All rows of `file`. ArchiveError when it is gone or not what was written."""
     try:
-        table = pq.read_table(reader(_content(archive, file)))
+        table = pq.read_table(reader(_content(store, file)))
     except (pa.ArrowException, OSError) as error:
-        raise ArchiveError(f"{archive / file.path}: cannot be read ({error})") from error
+        raise ArchiveError(f"{store.address(file.path)}: cannot be read ({error})") from error
     return table.cast(SCHEMAS[file.stream])
 
 
 def part_batches(
-    archive: Path, file: File, columns: Sequence[str] | None = None, batch_rows: int = 1 << 16
+    store: Store, file: File, columns: Sequence[str] | None = None, batch_rows: int = 1 << 16
 ) -> Iterator[pa.Table]:
     """As `read_part`, in tables of at most `batch_rows`; `columns` None reads all."""
     schema = SCHEMAS[file.stream]
     if columns is not None:
         schema = pa.schema([schema.field(name) for name in columns])
-    with pq.ParquetFile(reader(_content(archive, file))) as parquet:
+    with pq.ParquetFile(reader(_content(store, file))) as parquet:
         for batch in parquet.iter_batches(batch_rows, columns=schema.names):
             yield pa.Table.from_batches([batch]).cast(schema)
 
 
-def _content(archive: Path, file: File) -> bytes:
+def _content(store: Store, file: File) -> bytes:
     """The bytes of `file`, checked: neither Parquet nor Arrow notices every flipped bit."""
-    path = archive / file.path
+    path = store.address(file.path)
     try:
-        data = path.read_bytes()
+        data = store.read(file.path)
     except FileNotFoundError as error:
         raise ArchiveError(f"{path}: missing; restore it from a copy") from error
     if len(data) != file.bytes or checksum(data) != file.checksum:

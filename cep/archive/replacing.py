@@ -8,7 +8,6 @@ import msgspec
 
 from cep.archive.archive import Archive
 from cep.archive.manifest import File, Mode, save
-from mt5bridge.spool.disk import Disk
 
 
 def replace_files(archive: Archive, old: Iterable[File], new: Iterable[File]) -> None:
@@ -16,10 +15,10 @@ def replace_files(archive: Archive, old: Iterable[File], new: Iterable[File]) ->
     gone = {file.path for file in old}
     kept = [file for file in archive.manifest.files if file.path not in gone]
     archive.manifest = save(
-        archive.directory, msgspec.structs.replace(archive.manifest, files=(*kept, *new))
+        archive.store, msgspec.structs.replace(archive.manifest, files=(*kept, *new))
     )
     for path in gone:
-        Disk().remove(archive.directory / path)
+        archive.store.remove(path)
 
 
 def tag_of(archive: Archive, letter: str, mode: Mode) -> str:

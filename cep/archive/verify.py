@@ -92,7 +92,7 @@ def _missing_ends(ends: Iterable[End], runs: Runs) -> Iterator[Problem]:
 
 def _check_file(archive: Archive, file: File, runs: Runs) -> Iterator[Problem]:
     try:
-        table = read_part(archive.directory, file)
+        table = read_part(archive.store, file)
     except ArchiveError as error:
         yield Problem(file.path, str(error))
         return

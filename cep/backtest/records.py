@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +18,7 @@ from cep.archive.archive import ALWAYS
 from cep.archive.merge import BATCH_ROWS, merged
 from cep.archive.parts import int64, within
 from cep.archive.schema import CLOCK
+from cep.archive.store import store_at
 from cep.backtest.selection import Selection
 from cep.engine.input_rows import InputRows
 from cep.engine.kernels.state import OUT_ORDER, Ints
@@ -83,7 +83,7 @@ def shown_tables(selection: Selection, name: str, fields: set[str]) -> Iterator[
     # all symbols have a batch in memory at once
     batch_rows = max(1 << 10, min(BATCH_ROWS, HEAD_ROWS // max(1, len(part.symbols))))
     files = part.read_of(part.files)
-    for table in merged(Path(part.directory), files, columns, batch_rows):
+    for table in merged(store_at(part.place), files, columns, batch_rows):
         kept = _wanted(table, part)
         if name == TICK_STREAM:
             shown = shown_ticks(kept["quality"].to_numpy(), selection.hidden)
@@ -99,7 +99,7 @@ def clock_tables(selection: Selection) -> Iterator[pa.Table]:
     """Records of the clock."""
     columns = (*ALWAYS, "source", "quality")
     files = selection.read_of(selection.clock)
-    for table in merged(Path(selection.directory), files, columns):
+    for table in merged(store_at(selection.place), files, columns):
         kept = _wanted(table, selection)
         if kept.num_rows:
             yield kept

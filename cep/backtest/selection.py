@@ -26,14 +26,14 @@ class Stretch(msgspec.Struct, frozen=True):
 
 
 class Selection(msgspec.Struct, frozen=True):
-    """Files and the times wanted of them, `from_msc` <= time_msc < `to_msc`.
+    """Files at a place and the times wanted of them, `from_msc` <= time_msc < `to_msc`.
 
     The files are those of one manifest, so that all tasks of a run read the same. `clock` are
     those that say how time passed without records; ticks with a mark of `hidden` are left out.
     Records behind `last_ingest` are not read, as if they were still to come.
     """
 
-    directory: str
+    place: str
     files: tuple[File, ...]
     from_msc: int | None = None
     to_msc: int | None = None
@@ -164,8 +164,7 @@ def select(
     if not files and (plan.sources or not clock):
         raise BacktestError(f"no records{_range_text(archive, plan)}", "see `mt5cep archive ls`")
     files.sort(key=lambda file: (file.first_ingest, file.symbol, file.path))
-    folder = str(archive.directory.resolve())
-    return Selection(folder, tuple(files), from_msc, to_msc, clock, hidden)
+    return Selection(archive.store.place, tuple(files), from_msc, to_msc, clock, hidden)
 
 
 def _joined(stretches: Iterable[Stretch]) -> list[Stretch]:
@@ -216,5 +215,5 @@ def _range_text(archive: Archive, plan: Plan) -> str:
     dates = [file.date for file in archive.manifest.files if file.stream in names]
     words = " or ".join(sorted(names)) or "record of the clock"
     if not dates:
-        return f": {archive.directory} holds no {words}"
-    return f" in the range: {archive.directory} holds {words} from {min(dates)} to {max(dates)}"
+        return f": {archive.address} holds no {words}"
+    return f" in the range: {archive.address} holds {words} from {min(dates)} to {max(dates)}"

@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 from cep.archive.archive import Archive
 from cep.archive.ingest import Converted, Ingested, commit, convert, origin_of, pending
 from cep.archive.manifest import End, Origin
+from cep.archive.store import store_at
 from mt5bridge.spool import Segment, SegmentState, mark_archived
 
 
@@ -22,7 +23,7 @@ class Job(msgspec.Struct, frozen=True):
     ends: tuple[End, ...]
 
     def run(self, segment: Segment) -> Converted:
-        return convert(segment, Path(self.archive), self.origin, self.ends)
+        return convert(segment, store_at(self.archive), self.origin, self.ends)
 
 
 def ingest_spool(
@@ -40,7 +41,7 @@ def ingest_spool(
         origin = origin_of(archive.manifest, segments)
         if origin is None:
             return total
-        job = Job(str(archive.directory.resolve()), origin, archive.manifest.ends)
+        job = Job(archive.store.place, origin, archive.manifest.ends)
         converted = _run(spark, job, segments)
         commit(archive, origin, converted)
         for done, segment in enumerate(segments, start=1):

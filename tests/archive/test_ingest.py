@@ -19,6 +19,7 @@ from cep.archive.ingest import INGEST_BITS
 from cep.archive.merge import merged
 from cep.archive.parts import write_part
 from cep.archive.paths import DAY_MS, decode_name, encode_name
+from cep.archive.store import Folder
 from cep.archive.tables import as_table
 from mt5bridge.history.block import TickBlock
 from mt5bridge.spool import Disk, Group, SegmentState, Spool, gap
@@ -224,9 +225,11 @@ def test_merging_files_is_sorting_all_their_rows(
             columns |= dict.fromkeys(("utc_offset_ms", "quality", "source"), ingest * 0)
             table = as_table("ticks", symbol, columns, ticks(ingest), [f"source {number}"])
             day = f"2020-01-{number + 1:02d}"
-            files.append(write_part(Path(directory), "ticks", symbol, day, table, Mode.LIVED))
+            files.append(
+                write_part(Folder(Path(directory)), "ticks", symbol, day, table, Mode.LIVED)
+            )
         files.sort(key=lambda file: (file.first_ingest, file.symbol, file.path))
-        tables = list(merged(Path(directory), files, None, batch_rows))
+        tables = list(merged(Folder(Path(directory)), files, None, batch_rows))
         rows = [pair for table in tables
                 for pair in zip(table["ingest"].to_pylist(), table["symbol"].to_pylist(),
                                 strict=True)]  # fmt: skip

@@ -79,7 +79,7 @@ def test_an_archive_of_before_there_were_modes_is_read_as_what_it_is(archive: Ar
     for one in old:
         one.pop("mode", None)
     path.write_bytes(b"\n".join([head, *map(msgspec.json.encode, old)]) + b"\n")
-    assert load(archive.directory).files == archive.manifest.files
+    assert load(archive.store).files == archive.manifest.files
 
 
 def test_stretches_follow_one_another_in_the_order_of_the_records(archive: Archive) -> None:

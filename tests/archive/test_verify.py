@@ -141,11 +141,11 @@ def test_a_file_that_is_not_what_the_manifest_says(
 def test_rows_out_of_order_are_named(spool: Spool, archive: Archive, numbers: list[int]) -> None:
     stored_ticks(spool, archive, 1)
     manifest = archive.manifest
-    table = read_part(archive.directory, manifest.files[0])
+    table = read_part(archive.store, manifest.files[0])
     place = table.column_names.index("ingest")
     table = table.set_column(place, "ingest", pa.array(np.array(numbers) + 10**9))
     date = manifest.files[0].date
-    file = write_part(archive.directory, "ticks", "EURUSD", date, table, Mode.LIVED)
+    file = write_part(archive.store, "ticks", "EURUSD", date, table, Mode.LIVED)
     archive.manifest = msgspec.structs.replace(manifest, files=(file,))
     assert problems(archive) == [f"{file.path}: its rows are not in ingest order"]
 
@@ -153,11 +153,11 @@ def test_rows_out_of_order_are_named(spool: Spool, archive: Archive, numbers: li
 def test_files_that_stand_in_the_wrong_order_are_named(spool: Spool, archive: Archive) -> None:
     stored_ticks(spool, archive, 1, 4)
     manifest = archive.manifest
-    table = read_part(archive.directory, manifest.files[1])
+    table = read_part(archive.store, manifest.files[1])
     place = table.column_names.index("ingest")
     table = table.set_column(place, "ingest", pa.array(np.arange(3) - 100))
     date = manifest.files[1].date
-    file = write_part(archive.directory, "ticks", "EURUSD", date, table, Mode.LIVED)
+    file = write_part(archive.store, "ticks", "EURUSD", date, table, Mode.LIVED)
     archive.manifest = msgspec.structs.replace(manifest, files=(manifest.files[0], file))
     assert problems(archive) == [f"terminal ticks EURUSD: sequence 4 ({file.path}) stands before 3"]
 
