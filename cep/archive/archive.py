@@ -14,7 +14,7 @@ from cep.archive.errors import ArchiveError
 from cep.archive.manifest import File, Manifest, load
 from cep.archive.merge import merged
 from cep.archive.parts import read_part, within
-from cep.archive.paths import LOCK, MANIFEST
+from cep.archive.paths import LOCK, MANIFEST, PARTS
 from cep.archive.schema import SCHEMAS, TICKS
 from cep.archive.store import store_at
 from mt5bridge.local import local
@@ -76,8 +76,8 @@ class Archive:
 
     def _remove_new(self) -> None:
         """Remove what this process has made; what somebody else put there stays."""
-        for stream in SCHEMAS:
-            shutil.rmtree(self.directory / stream, ignore_errors=True)
+        for own in (*SCHEMAS, PARTS):
+            shutil.rmtree(self.directory / own, ignore_errors=True)
         with contextlib.suppress(OSError):  # Windows keeps a file that is open
             Disk().remove(self.directory / LOCK)
             self.directory.rmdir()
@@ -162,7 +162,7 @@ def _stranger(directory: Path) -> str | None:
     """
     if (directory / MANIFEST).is_file():
         return None
-    own = (*SCHEMAS, "lost+found")
+    own = (*SCHEMAS, PARTS, "lost+found")
     names = sorted(path.name for path in directory.iterdir())
     return next(
         (n for n in names if n not in own and not n.startswith((".", f"{MANIFEST}."))), None

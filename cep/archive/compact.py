@@ -1,4 +1,4 @@
-"""Many small files -> one file a day and symbol."""
+"""Many small files -> one file a day and symbol, and what nobody reads any more is removed."""
 
 from __future__ import annotations
 
@@ -12,30 +12,35 @@ from cep.archive.archive import Archive
 from cep.archive.errors import ArchiveError
 from cep.archive.manifest import File
 from cep.archive.parts import read_part, sorted_by_ingest, write_part
-from cep.archive.paths import LOCK, MANIFEST
-from cep.archive.replacing import replace_files, tag_of
+from cep.archive.paths import MANIFEST, PARTS
+from cep.archive.replacing import KEEP_MS, forget_replaced, replace_files, tag_of
 from mt5bridge.spool.disk import Disk
 
 PARTITIONS_A_COMMIT = 32
 
 
 class Compacted(msgspec.Struct, frozen=True):
-    """Totals of one run."""
+    """Totals of one run; `kept` are replaced files that are there for those who read them."""
 
     partitions: int
     files_before: int
     files_after: int
     orphans_removed: int
+    kept: int
 
 
 def compact(
-    archive: Archive, *, on_partition: Callable[[int, int], None] | None = None
+    archive: Archive,
+    *,
+    keep_ms: int = KEEP_MS,
+    now_msc: int | None = None,
+    on_partition: Callable[[int, int], None] | None = None,
 ) -> Compacted:
-    """Rewrite every day and symbol that has several files as one, then remove the old ones.
+    """Rewrite every day and symbol that has several files as one.
 
-    What was lived and what is sorted history stay files of their own.
-
-    A reader that opened the archive before may miss files afterwards and must open it again.
+    What was lived and what is sorted history stay files of their own. The old files can be read for
+    `keep_ms` more by who has opened the archive before. `now_msc` is the time of the disk's files;
+    left out, the machine's.
     """
     with archive.writing():
         orphans = remove_orphans(archive)
@@ -45,7 +50,8 @@ def compact(
             _replace(archive, todo[begin : begin + PARTITIONS_A_COMMIT])
             if on_partition:
                 on_partition(min(begin + PARTITIONS_A_COMMIT, len(todo)), len(todo))
-        return Compacted(len(todo), before, len(archive.manifest.files), orphans)
+        kept = forget_replaced(archive, keep_ms, now_msc)
+        return Compacted(len(todo), before, len(archive.manifest.files), orphans, kept)
 
 
 def by_partition(files: tuple[File, ...]) -> list[list[File]]:
@@ -78,8 +84,7 @@ def _merge(archive: Archive, files: list[File]) -> File:
 
 def remove_orphans(archive: Archive) -> int:
     """Delete files that no manifest entry names: what a killed run left behind."""
-    known = {archive.directory / file.path for file in archive.manifest.files}
-    known |= {archive.directory / LOCK, archive.directory / MANIFEST}
+    known = {archive.directory / path for path in archive.manifest.paths}
     orphans = [path for path in _leftovers(archive.directory) if path not in known]
     for path in orphans:
         Disk().remove(path)
@@ -87,6 +92,6 @@ def remove_orphans(archive: Archive) -> int:
 
 
 def _leftovers(directory: Path) -> list[Path]:
-    """Everything that a run of this program may have written here."""
-    parts = directory.glob("*/date=*/symbol=*/*.parquet*")
-    return [*parts, *directory.glob(f"{MANIFEST}.part")]
+    """Everything that a run of this program may have written here, but for the head."""
+    found = directory.glob("*/date=*/symbol=*/*.parquet*")
+    return [*found, *directory.glob(f"{PARTS}/*.jsonl*"), *directory.glob(f"{MANIFEST}.part")]

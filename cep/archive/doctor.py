@@ -29,7 +29,7 @@ from cep.archive.oddities import (
 )
 from cep.archive.overlap import table_keys
 from cep.archive.parts import int64, part_batches, read_part, write_part
-from cep.archive.replacing import replace_files, tag_of
+from cep.archive.replacing import forget_replaced, replace_files, tag_of
 from cep.archive.schema import TICKS
 from mt5bridge.history.zones import HOUR_MS
 from mt5bridge.validate import Quality
@@ -95,12 +95,14 @@ def examine(
 ) -> Examined:
     """Look at all ticks, of some symbols or all, and with `mark` write down which are odd.
 
-    Marks of an earlier run are replaced. A reader that opened the archive before may miss files
-    afterwards and must open it again. ArchiveError for a file that cannot be read.
+    Marks of an earlier run are replaced. Who has opened the archive before reads on without them.
+    ArchiveError for a file that cannot be read.
     """
     if mark:
         with archive.writing():
-            return _examine(archive, symbols, gap_ms, True, on_file)
+            found = _examine(archive, symbols, gap_ms, True, on_file)
+            forget_replaced(archive)
+            return found
     return _examine(archive, symbols, gap_ms, False, on_file)
 
 

@@ -1,21 +1,28 @@
-"""The manifest: the only truth about what an archive holds, replaced atomically as a whole."""
+"""The manifest: the only truth about what an archive holds, replaced atomically as a whole.
+
+The list of a large archive's files is cut by stream and month into parts, files of their own that
+are never changed: a commit writes the parts that are others now, then the head, which names them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from enum import StrEnum
 
 import msgspec
 
 from cep.archive.errors import ArchiveError
-from cep.archive.paths import MANIFEST
+from cep.archive.paths import MANIFEST, PARTS
 from cep.archive.schema import CLOCK, TICKS
-from cep.archive.store import Store
+from cep.archive.store import Store, checksum
 
 FORMAT = "mt5cep-archive"
-VERSION = 2
-ALIASED_SINCE = 2
-"""The first version that knows aliased symbols; a manifest without any is of the one before."""
+VERSION = 3
+ALIASED_SINCE, PARTED_SINCE = 2, 3
+"""The first versions that know aliased symbols and parts; a manifest without any is of the one
+before, which earlier releases read."""
+FILES_IN_HEAD = 2_000
+"""So many files at most stand in the head itself."""
 
 
 class _Entry(msgspec.Struct, frozen=True, tag_field="entry"):
@@ -65,6 +72,15 @@ class File(_Entry, frozen=True, tag="file"):
         return (self.stream, self.name or self.symbol) if self.stream == TICKS else (self.stream,)
 
 
+class Part(_Entry, frozen=True, tag="part"):
+    """A file that lists the files of one stream and month, a line each."""
+
+    path: str
+    files: int
+    bytes: int
+    checksum: str
+
+
 class Origin(_Entry, frozen=True, tag="origin"):
     """A spool that was archived up to its own `last_ingest`; `base` is added to its numbers."""
 
@@ -99,7 +115,7 @@ class Damaged(_Entry, frozen=True, tag="damaged"):
     end: int
 
 
-Entry = File | Origin | End | Lost | Damaged
+Entry = File | Part | Origin | End | Lost | Damaged
 
 
 class _Head(msgspec.Struct, frozen=True):
@@ -118,10 +134,13 @@ class Manifest(msgspec.Struct, frozen=True):
     ends: tuple[End, ...] = ()
     lost: tuple[Lost, ...] = ()
     damaged: tuple[Damaged, ...] = ()
+    parts: tuple[tuple[Part, tuple[File, ...]], ...] = ()
+    """As they were read or written, and what they list."""
 
     @property
-    def entries(self) -> tuple[Entry, ...]:
-        return (*self.files, *self.origins, *self.ends, *self.lost, *self.damaged)
+    def paths(self) -> set[str]:
+        """All files that belong to the archive, but for the head."""
+        return {file.path for file in self.files} | {part.path for part, _ in self.parts}
 
 
 def load(store: Store) -> Manifest:
@@ -132,15 +151,19 @@ def load(store: Store) -> Manifest:
     except FileNotFoundError:
         return Manifest()
     head = _head(path, lines)
-    try:
-        entries = [msgspec.json.decode(line, type=Entry) for line in lines[1:]]
-    except msgspec.DecodeError as error:
-        raise ArchiveError(f"{path}: a line cannot be read ({error}); {_REMEDY}") from error
+    entries = _decoded(path, lines[1:])
     if len(entries) != head.entries:
         raise ArchiveError(
             f"{path}: {len(entries)} entries where {head.entries} were written; {_REMEDY}"
         )
-    return _assemble(head.generation, entries)
+    return _assemble(store, head.generation, entries)
+
+
+def _decoded(path: str, lines: Iterable[bytes]) -> list[Entry]:
+    try:
+        return [msgspec.json.decode(line, type=Entry) for line in lines]
+    except msgspec.DecodeError as error:
+        raise ArchiveError(f"{path}: a line cannot be read ({error}); {_REMEDY}") from error
 
 
 _REMEDY = "restore the file from a copy, or rebuild the archive from its sources"
@@ -161,14 +184,29 @@ def _head(path: str, lines: Sequence[bytes]) -> _Head:
     return head
 
 
-def _assemble(generation: int, entries: Iterable[Entry]) -> Manifest:
+def _assemble(store: Store, generation: int, entries: Iterable[Entry]) -> Manifest:
     by_type: dict[type, list[Entry]] = {}
     for entry in entries:
         by_type.setdefault(type(entry), []).append(entry)
     lived = {entry.source for entry in by_type.get(End, ()) if isinstance(entry, End)}
-    by_type[File] = [_with_mode(one, lived) for one in by_type.get(File, ()) if type(one) is File]
-    lists = (tuple(by_type.get(type_, ())) for type_ in (File, Origin, End, Lost, Damaged))
-    return Manifest(generation, *lists)  # type: ignore[arg-type]
+    parts = [(one, _listed(store, one)) for one in by_type.get(Part, ()) if type(one) is Part]
+    listed = [file for _, files in parts for file in files]
+    files = [one for one in by_type.get(File, ()) if type(one) is File] + listed
+    moded = tuple(_with_mode(one, lived) for one in files)
+    lists = (tuple(by_type.get(type_, ())) for type_ in (Origin, End, Lost, Damaged))
+    return Manifest(generation, moded, *lists, tuple(parts))  # type: ignore[arg-type, call-arg]
+
+
+def _listed(store: Store, part: Part) -> tuple[File, ...]:
+    """What a part of a manifest lists."""
+    path = store.address(part.path)
+    try:
+        data = store.read(part.path)
+    except FileNotFoundError as error:
+        raise ArchiveError(f"{path}: missing; {_REMEDY}") from error
+    if len(data) != part.bytes or checksum(data) != part.checksum:
+        raise ArchiveError(f"{path}: its checksum is wrong; {_REMEDY}")
+    return tuple(one for one in _decoded(path, data.splitlines()) if isinstance(one, File))
 
 
 def _with_mode(file: File, lived: Collection[str]) -> File:
@@ -180,12 +218,47 @@ def _with_mode(file: File, lived: Collection[str]) -> File:
 
 
 def save(store: Store, manifest: Manifest) -> Manifest:
-    """Write `manifest` durably under the next generation; before the rename nothing changed."""
-    written = msgspec.structs.replace(manifest, generation=manifest.generation + 1)
-    entries = written.entries
-    version = ALIASED_SINCE if any(file.name for file in written.files) else ALIASED_SINCE - 1
-    head = _Head(FORMAT, version, written.generation, len(entries))
-    encoder = msgspec.json.Encoder()
-    lines = [encoder.encode(head), *map(encoder.encode, entries)]
-    store.write(MANIFEST, b"\n".join(lines) + b"\n")
+    """Write `manifest` durably under the next generation; before its head is there nothing changed.
+
+    O(files) comparisons, and what is written are the parts with others in them than before.
+    """
+    parts = tuple(_parted(store, manifest)) if len(manifest.files) > FILES_IN_HEAD else ()
+    written = msgspec.structs.replace(manifest, generation=manifest.generation + 1, parts=parts)
+    store.write(MANIFEST, _lines([_head_of(written), *_in_head(written)]))
+    if gone := {part.path for part, _ in manifest.parts} - {part.path for part, _ in parts}:
+        store.retire(gone)
     return written
+
+
+def _in_head(manifest: Manifest) -> tuple[Entry, ...]:
+    files = [part for part, _ in manifest.parts] or manifest.files
+    return (*files, *manifest.origins, *manifest.ends, *manifest.lost, *manifest.damaged)
+
+
+def _head_of(manifest: Manifest) -> _Head:
+    """Of the oldest version that can say it."""
+    version = ALIASED_SINCE if any(file.name for file in manifest.files) else ALIASED_SINCE - 1
+    version = PARTED_SINCE if manifest.parts else version
+    return _Head(FORMAT, version, manifest.generation, len(_in_head(manifest)))
+
+
+def _parted(store: Store, manifest: Manifest) -> Iterator[tuple[Part, tuple[File, ...]]]:
+    """The parts of a manifest; those that are new are written."""
+    groups: dict[str, list[File]] = {}
+    for file in manifest.files:
+        groups.setdefault(f"{file.stream}-{file.date[: -len('-dd')]}", []).append(file)
+    known = {part.path.rpartition("-")[0]: (part, files) for part, files in manifest.parts}
+    for name, files in groups.items():
+        before = known.get(f"{PARTS}/{name}")
+        if before is not None and before[1] == tuple(files):
+            yield before
+            continue
+        data = _lines(files)
+        digest = checksum(data)
+        part = Part(f"{PARTS}/{name}-{digest}.jsonl", len(files), len(data), digest)
+        store.write(part.path, data)
+        yield part, tuple(files)
+
+
+def _lines(entries: Iterable[msgspec.Struct]) -> bytes:
+    return b"".join(msgspec.json.encode(entry) + b"\n" for entry in entries)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 from collections.abc import Iterator, Sequence
 
@@ -16,7 +15,7 @@ from cep.archive.errors import ArchiveError
 from cep.archive.manifest import File, Mode, SequenceRange
 from cep.archive.paths import partition
 from cep.archive.schema import DELTA_ENCODED, SCHEMAS
-from cep.archive.store import Store
+from cep.archive.store import Store, checksum
 from mt5bridge.arrow import reader
 
 ROW_GROUP_ROWS = 1 << 20
@@ -71,17 +70,13 @@ def _sequences(table: pa.Table) -> tuple[SequenceRange, ...]:
     return tuple(SequenceRange(*row) for row in sorted(rows))
 
 
-def checksum(data: bytes) -> str:
-    return hashlib.blake2b(data, digest_size=16).hexdigest()
-
-
 def read_part(store: Store, file: File) -> pa.Table:
     """All rows of `file`. ArchiveError when it is gone or not what was written."""
     try:
         table = pq.read_table(reader(_content(store, file)))
     except (pa.ArrowException, OSError) as error:
         raise ArchiveError(f"{store.address(file.path)}: cannot be read ({error})") from error
-    return table.cast(SCHEMAS[file.stream])
+    return _conformed(store, file, table, SCHEMAS[file.stream])
 
 
 def part_batches(
@@ -93,7 +88,32 @@ def part_batches(
         schema = pa.schema([schema.field(name) for name in columns])
     with pq.ParquetFile(reader(_content(store, file))) as parquet:
         for batch in parquet.iter_batches(batch_rows, columns=schema.names):
-            yield pa.Table.from_batches([batch]).cast(schema)
+            yield _conformed(store, file, pa.Table.from_batches([batch]), schema)
+
+
+def _conformed(store: Store, file: File, table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """The columns of `schema`. One that came later than the file has 0 or no text there, as
+    MetaTrader has it for what a record does not say. ArchiveError for others.
+    """
+    if strange := sorted(set(table.column_names) - set(SCHEMAS[file.stream].names)):
+        raise ArchiveError(
+            f"{store.address(file.path)}: has columns that this program does not know "
+            f"({', '.join(strange)}); install the newer release that wrote them"
+        )
+    for field in schema:
+        if field.name not in table.column_names:
+            table = table.append_column(field, _unsaid(field.type, table.num_rows))
+    try:
+        return table.select(schema.names).cast(schema)
+    except (pa.ArrowException, ValueError) as error:
+        address = store.address(file.path)
+        raise ArchiveError(f"{address}: its columns have other types ({error})") from error
+
+
+def _unsaid(type_: pa.DataType, rows: int) -> pa.Array:
+    if pa.types.is_dictionary(type_):
+        return pa.DictionaryArray.from_arrays(np.zeros(rows, np.int32), [""]).cast(type_)
+    return pa.repeat(pa.scalar("" if pa.types.is_string(type_) else 0).cast(type_), rows)
 
 
 def _content(store: Store, file: File) -> bytes:
@@ -102,7 +122,10 @@ def _content(store: Store, file: File) -> bytes:
     try:
         data = store.read(file.path)
     except FileNotFoundError as error:
-        raise ArchiveError(f"{path}: missing; restore it from a copy") from error
+        raise ArchiveError(
+            f"{path}: missing; open the archive again, which may have been compacted since, "
+            "or restore the file from a copy"
+        ) from error
     if len(data) != file.bytes or checksum(data) != file.checksum:
         raise ArchiveError(f"{path}: its checksum is wrong; restore it from a copy")
     return data

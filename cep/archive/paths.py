@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 DAY_MS = 86_400_000
 MANIFEST = "manifest.jsonl"
+PARTS = "manifest"
+RETIRED = ".retired"
 LOCK = ".lock"
 NAME_CHARACTERS = 240
 EMPTY = "__HIVE_DEFAULT_PARTITION__"

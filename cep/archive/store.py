@@ -5,10 +5,15 @@ What is told of a file has its whole address. A path is relative, with slashes.
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
+import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from cep.archive.paths import RETIRED
 from mt5bridge.local import local
 from mt5bridge.spool.disk import Disk, make_directories, replace_file
 
@@ -25,6 +30,9 @@ class Store(Protocol):
 
     def write(self, path: str, data: bytes) -> None:
         """Put a file there, durably and at once: readers find the old or the new. OSError."""
+
+    def retire(self, paths: Iterable[str]) -> None:
+        """No manifest names the files any more, but who opened the archive before reads on."""
 
     def remove(self, path: str) -> None:
         """Let a file go; it may be gone already. OSError."""
@@ -44,18 +52,49 @@ class Folder:
         return str(self.root.resolve())
 
     def read(self, path: str) -> bytes:
-        return (self.root / path).read_bytes()
+        try:
+            return (self.root / path).read_bytes()
+        except FileNotFoundError as error:
+            try:
+                return self._retired(path).read_bytes()
+            except FileNotFoundError:
+                raise error from None
 
     def write(self, path: str, data: bytes) -> None:
         target = self.root / path
         make_directories(target.parent)
         replace_file(target, data)
 
+    def retire(self, paths: Iterable[str]) -> None:
+        """Move files to where `read` finds them, and nobody who reads the folders themselves.
+
+        Their times say when that was. What is open cannot be moved on Windows: it stays where it
+        is, and goes with what killed runs left behind.
+        """
+        disk, touched = Disk(), {self.root / RETIRED}
+        make_directories(self.root / RETIRED)
+        for path in paths:
+            source = self.root / path
+            touched.add(source.parent)
+            with contextlib.suppress(PermissionError, FileNotFoundError):
+                os.utime(source)
+                disk.rename(source, self._retired(path))
+        for folder in sorted(touched):
+            disk.sync_directory(folder)
+
     def remove(self, path: str) -> None:
         Disk().remove(self.root / path)
 
     def address(self, path: str) -> str:
         return str(self.root / path)
+
+    def _retired(self, path: str) -> Path:
+        return self.root / RETIRED / checksum(path.encode())
+
+
+def checksum(data: bytes) -> str:
+    """Of a file's content, in manifests."""
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
 def store_at(place: Path | str) -> Store:

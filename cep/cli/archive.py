@@ -9,15 +9,18 @@ from pathlib import Path
 import click
 
 from cep.archive import Archive, File, Ingested, compact, ingest_spool, verify
+from cep.archive.replacing import KEEP_MS
 from cep.cli.archive_doctor import command as doctor_command
 from cep.cli.archive_import import command as import_command
 from cep.cli.archives import existing
 from cep.cli.errors import BAD_INPUT, UserError, extra
 from cep.cli.groups import Commands
+from cep.cli.numbers import HOURS
 from cep.cli.paths import FOLDER
 from cep.cli.progress import progress
 from cep.cli.text import aligned, counted, say
 from mt5bridge.escapes import one_line
+from mt5bridge.history.zones import HOUR_MS
 from mt5bridge.spool import list_segments
 
 
@@ -74,11 +77,23 @@ def spark_ingest(
 
 @command.command("compact")
 @click.argument("archive", type=FOLDER)
-def compact_command(archive: Path) -> None:
+@click.option(
+    "--keep-hours",
+    type=HOURS,
+    default=KEEP_MS / HOUR_MS,
+    show_default=True,
+    help="So long replaced files stay for who reads them.",
+)
+def compact_command(archive: Path, keep_hours: float) -> None:
     """Make one file of all files of a day and symbol."""
     with progress("compact", unit="partitions") as bar:
-        done = compact(existing(archive), on_partition=bar.advance_to)
+        done = compact(
+            existing(archive), keep_ms=round(HOUR_MS * keep_hours), on_partition=bar.advance_to
+        )
     say(f"{counted(done.files_before, 'file')} before, {done.files_after:,} now")
+    if done.kept:
+        kept = counted(done.kept, "replaced file")
+        say(f"{kept} kept for {keep_hours:g} hours, for those who read the archive meanwhile")
 
 
 @command.command("verify")

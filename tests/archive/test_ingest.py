@@ -14,11 +14,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cep.archive import Archive, ArchiveError, Mode, compact, import_history, ingest_spool, verify
+from cep.archive import (
+    Archive,
+    ArchiveError,
+    Mode,
+    compact,
+    import_history,
+    ingest_spool,
+    manifest,
+    verify,
+)
 from cep.archive.ingest import INGEST_BITS
 from cep.archive.merge import merged
 from cep.archive.parts import write_part
-from cep.archive.paths import DAY_MS, decode_name, encode_name
+from cep.archive.paths import DAY_MS, PARTS, decode_name, encode_name
 from cep.archive.store import Folder
 from cep.archive.tables import as_table
 from mt5bridge.history.block import TickBlock
@@ -360,7 +369,11 @@ def die_at(step: int, patch: pytest.MonkeyPatch) -> None:
         patch.setattr(Disk, name, dying(name))
 
 
-def test_ingest_and_compact_killed_at_any_step_and_run_again(spool: Spool, tmp_path: Path) -> None:
+@pytest.mark.parametrize("files_in_head", [2_000, pytest.param(3, marks=pytest.mark.campaign)])
+def test_ingest_and_compact_killed_at_any_step_and_run_again(
+    spool: Spool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files_in_head: int
+) -> None:
+    monkeypatch.setattr(manifest, "FILES_IN_HEAD", files_in_head)
     groups = fill(spool)
     for step in itertools.count(1):
         directory = tmp_path / str(step)
@@ -373,6 +386,8 @@ def test_ingest_and_compact_killed_at_any_step_and_run_again(spool: Spool, tmp_p
         assert verify(archive).ok
         parquet = set((directory / "archive").rglob("*.parquet*"))
         assert parquet == {archive.path(file) for file in archive.manifest.files}
+        parts = {directory / "archive" / part.path for part, _ in archive.manifest.parts}
+        assert parts == set((directory / "archive" / PARTS).glob("*"))
         if not killed:
             break
     assert step > 50
