@@ -8,7 +8,7 @@ ROUNDS ?= 1
 
 BENCHES := n3 side_by_side n10 n11 compile_time spool wire archive w1 kill s1 terminal_cost \
            orders_crash chaos jepc jepc_answers strategies trader t1 frames dispatch alerts \
-           broker
+           broker backtesters
 
 BIN   := $(VENV)/bin
 STAMP := $(VENV)/.installed-$(shell cksum < pyproject.toml | tr ' ' '-')
