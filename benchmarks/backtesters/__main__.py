@@ -28,6 +28,7 @@ from benchmarks.backtesters.contestants import (
 )
 from benchmarks.backtesters.job import FAST, SLOW, Job, Quotes, Trade, write
 from benchmarks.measure import seconds, table, write_results
+from cep.backtest.loop import CODE, WALK_CODE
 from cep.engine.jit import cache_root
 from mt5bridge.simulator import Walk, random_walk
 from tests.data import real_ticks
@@ -114,6 +115,8 @@ def line(program: Program, ours_per_s: float, wanted: Sequence[Trade]) -> tuple[
 
 def compared(environments: Path, given: Quotes, work: Job, runs: int) -> tuple[str, str]:
     """The table, and what was made before it."""
+    for code in (CODE, WALK_CODE):
+        code.make()  # else another process would, beside the runs
     why, programs, files = {}, {}, []
     for contestant in CONTESTANTS:
         try:
@@ -137,16 +140,17 @@ def compared(environments: Path, given: Quotes, work: Job, runs: int) -> tuple[s
     return table(HEAD, rows), ", ".join(files)
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.backtesters", description=__doc__)
-    parser.add_argument(
-        "--ticks", type=int, default=TICKS, help=f"of the fast (default: {TICKS:,})"
-    )
+    parser.add_argument("--ticks", type=int, default=TICKS, help=f"at most (default: {TICKS:,})")
     parser.add_argument("--runs", type=int, default=RUNS, help="behind a first one (default: 3)")
     parser.add_argument("--fast", type=int, default=FAST, help=f"ticks (default: {FAST:,})")
     parser.add_argument("--slow", type=int, default=SLOW, help=f"ticks (default: {SLOW:,})")
     parser.add_argument("--folder", type=Path, help="keep the packages here")
-    chosen = parser.parse_args()
+    chosen = parser.parse_args(arguments)
+    least = round((chosen.slow + 1) / min(contestant.share for contestant in CONTESTANTS))
+    if not 0 < chosen.fast < chosen.slow or chosen.ticks < least:
+        parser.error(f"give means of which one is slower, and {least:,} ticks or more for them")
     given, told = quotes(chosen.ticks)
     with tempfile.TemporaryDirectory() as folder:
         write(given, Path(folder))

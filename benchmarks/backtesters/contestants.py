@@ -41,7 +41,10 @@ class Contestant:
 
 
 US = Contestant(
-    "mt5cep", "by_us", "rules by event, a broker by tick; compiled", own_file="our archive"
+    "mt5cep",
+    "by_us",
+    "compiled rules by tick, then a broker over the ticks",
+    own_file="our archive",
 )
 CONTESTANTS = (
     US,

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import venv
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from benchmarks.backtesters import by_us, reference
+from benchmarks.backtesters.__main__ import main
 from benchmarks.backtesters.contestants import US, AbsentError, Contestant, Program, python_of
 from benchmarks.backtesters.job import POINT, Job, Quotes, trade, write
 from mt5bridge.simulator import Walk, random_walk
@@ -64,3 +67,24 @@ def test_a_program_that_cannot_be_run_is_told_with_the_reason(tmp_path: Path) ->
     with pytest.raises(AbsentError, match=r"cannot be run: .*by_absent"):
         program.run()
     program.stop()
+
+
+def test_a_package_that_cannot_be_had_is_told_with_the_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    absent = Contestant("absent", "by_absent", "nothing", "1.0")
+    without_pip = partial(venv.create, clear=True)
+    monkeypatch.setattr(venv, "create", lambda home, **_: without_pip(home))
+    for _ in range(2):  # what was begun is not taken for complete
+        with pytest.raises(AbsentError, match=r"cannot be installed: .*pip"):
+            python_of(absent, tmp_path)
+    (tmp_path / "file").touch()
+    with pytest.raises(AbsentError, match=r"has no environment: .*file"):
+        python_of(absent, tmp_path / "file")
+
+
+def test_means_and_ticks_that_make_no_run_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["--ticks", "20000"], ["--fast", "2000"], ["--fast", "0"]):
+        with pytest.raises(SystemExit):
+            main(words)
+        assert "20,010 ticks or more" in capsys.readouterr().err
