@@ -91,8 +91,12 @@ class Aggregates:
         native = native_of(aggregate)
         left = aggregator_of(aggregate.function).native_left
         is_whole = isinstance(native, WholeTotal)
-        others_leave = self.selecting.others_leave or self._has_missed
-        return native if left is None or is_whole or not others_leave else left
+        return native if left is None or is_whole or not self._others_leave else left
+
+    @property
+    def _others_leave(self) -> bool:
+        """Whether rows may leave that had not come."""
+        return self.selecting.others_leave or self._has_missed
 
     @property
     def _has_missed(self) -> bool:
@@ -117,8 +121,9 @@ class Aggregates:
         """Unsupported where it makes a difference that rows leave which had not come."""
         from cep.engine.machine.joins import stays_right  # which has what is selected here
 
-        if self._has_missed and not stays_right(aggregate):
-            raise Unsupported(f"`{aggregate.function}` behind an indicator that may fail there")
+        if self._others_leave and not stays_right(aggregate):
+            why = "an indicator that may fail" if self._has_missed else "what may have changed"
+            raise Unsupported(f"`{aggregate.function}` behind {why} there")
 
     def _share(self, accumulator: Accumulator, by: int) -> None:
         if accumulator not in self.accumulators[self._first :]:

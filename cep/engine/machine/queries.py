@@ -30,7 +30,8 @@ from cep.engine.machine.tables import asked_by, lookups_of, lower_lookups, lower
 from cep.engine.machine.told import lower_teller
 from cep.engine.machine.windows import lower_window
 from cep.plan.change import PartId
-from cep.plan.expressions import Call, Column, Expression, walk
+from cep.plan.expressions import Call, Column, Expression, InTable, walk
+from cep.plan.functions.scalars.records import UNSTEADY
 from cep.plan.nodes import Origin
 from cep.plan.query import Correlation, Join, Match, Matching, Query, StreamInput
 from cep.plan.rewrite.conjunctions import conjuncts
@@ -144,8 +145,9 @@ def lower_query(place: Place, query: Query) -> None:
             if carries:
                 names, words = with_arrival(names, words), words + 1
             selecting = replace(
-                Selecting.of(place.builder, query, names, words), carries_arrival=carries
-            )
+                Selecting.of(place.builder, query, names, words), carries_arrival=carries,
+                others_leave=may_look_different(query, source),
+            )  # fmt: skip
             following = lower_selection(place, selecting)
             node = lower_input(place, source, selecting, following)[0]
             place.source(query, source.stream).readers.append(node)
@@ -199,6 +201,22 @@ def lower_input(
     limits = (limit_of(one, len(stream.schema)) for one in conditions)
     limit = next((one for one in limits if one is not None), None)
     return builder.ask(node, found, limit), window
+
+
+def may_look_different(query: Query, source: StreamInput) -> bool:
+    """Whether a row that leaves may have other values than when it came, or get through where it
+    did not: what looks at it behind the window asks a table, the clock, a function of the user, or
+    a stream function, which has seen more since.
+    """
+    behind = (*(source.before if source.holder is Holder.WINDOW else ()), *source.after)
+    if any(isinstance(one, StreamFunction) and one.added for one in behind):
+        return True
+    looks = [one.condition for one in behind if isinstance(one, Filter)]
+    looks += [argument for one in query.aggregates for argument in one.arguments]
+    nodes = [node for one in looks for node in walk(one)]
+    calls = [node for node in nodes if isinstance(node, Call)]
+    asks = any(isinstance(node, InTable) for node in nodes)
+    return asks or any(one.digest or one.function in UNSTEADY for one in calls)
 
 
 def is_plain(handler: Filter | StreamFunction, number: int) -> bool:

@@ -168,7 +168,7 @@ def is_collected_empty(i: Ints, kind: int, ci: int) -> bool:
     if is_extreme(kind):
         return ring_length(i, ci) == 0
     if kind == DEVIATION:
-        return i[0, ci] == 0
+        return i[0, ci] == 0 and ring_length(i, ci + 1) == 0
     return i[0, ci + 2] == 0  # both keep their number of values there
 
 

@@ -76,8 +76,7 @@ def step_lookup(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
     search, first = p[node + LOOKUP_SEARCH], row_at(i, i[0, frame + CHUNK])
     while i[0, frame + CURSOR] < i[0, frame + COUNT]:
         row = first + i[0, frame + CURSOR] * p[node + WIDTH]
-        kind = i[0, row + KIND]
-        if kind != TIMER and kind != RESET:
+        if i[0, row + KIND] != TIMER:  # a reset goes through filters, too: it is a copy of a row
             count = candidates(i, f, p, search, place, row)
             if count == NO_ROOM:
                 return False

@@ -35,6 +35,10 @@ class Percentile(Running):
         low, high = self._ordered[below], self._ordered[math.ceil(place)]
         return float(low) if low == high else low + (high - low) * (place - below)
 
+    @property
+    def is_empty(self) -> bool:
+        return not self._ordered
+
     def add(self, value: float) -> None:
         insort(self._ordered, value)
 

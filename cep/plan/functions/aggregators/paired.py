@@ -32,6 +32,10 @@ class OfTwo(Running):
         self._count -= 1
         self._sum(left, right, -1)
 
+    @property
+    def is_empty(self) -> bool:
+        return not self._count and all(total.is_zero for total in self._sums)
+
     @abstractmethod
     def _sum(self, left: float, right: float, sign: int) -> None:
         """A pair comes, or with sign -1 goes."""
@@ -105,7 +109,8 @@ def vwap_enter(
 ) -> None:  # fmt: skip
     """A trade comes (sign 1) or goes (-1); cells: the sums of turnover and of volume as pairs.
 
-    `begins`: they are nothing when there are none; else others may have gone than came.
+    `begins`: they are nothing when there are none; else others may have gone than came, and a cell
+    says whether anything is left in them.
     """
     if math.isnan(price) or math.isnan(volume):
         return
@@ -117,6 +122,8 @@ def vwap_enter(
     p, e = two_product(sign * price, volume)
     f[row, cf], f[row, cf + 1] = add_pair(f[row, cf], f[row, cf + 1], p, e)
     f[row, cf + 2], f[row, cf + 3] = add_pair(f[row, cf + 2], f[row, cf + 3], sign * volume, 0.0)
+    if not begins:
+        i[row, ci + 1] = int(f[row, cf] != 0.0 or f[row, cf + 2] != 0.0)
 
 
 def vwap_value(i: Ints, f: Floats, row: int, ci: int, cf: int) -> float:
@@ -233,7 +240,7 @@ _PAIR = f"correlation_enter({CELLS}, {{0}}, {{1}}, %d)"
 
 def _traded(begins: bool) -> Cells:
     enter = f"vwap_enter({CELLS}, {{0}}, {{1}}, %d, {begins})"
-    return Cells(1, 4, enter % 1, f"vwap_value({CELLS})", enter % -1)
+    return Cells(1 if begins else 2, 4, enter % 1, f"vwap_value({CELLS})", enter % -1)
 
 
 VWAP = Aggregator(

@@ -32,6 +32,10 @@ class Skewness(Running):
         self._count = self._infinite = self._bits = 0
         self._sums = [0, 0, 0]
 
+    @property
+    def is_empty(self) -> bool:
+        return not self._count and not self._infinite and self._sums == [0, 0, 0]
+
     def add(self, value: float) -> None:
         self._pass(value, 1)
 
@@ -133,7 +137,8 @@ def skewness_enter(
 ) -> None:
     """A value comes (sign 1) or goes (-1); cells: how many there are, how many are infinite.
 
-    `begins`: the sums begin anew when there are none; else others may have gone than came.
+    `begins`: the sums begin anew when there are none; else others may have gone than came, and a
+    third cell says whether anything is left in them.
     """
     if math.isnan(value):
         return
@@ -155,6 +160,9 @@ def skewness_enter(
     expand(f, row, cf + AT_THIRD, THIRD, sign * low)
     expand(f, row, cf + AT_THIRD, THIRD, sign * higher)
     expand(f, row, cf + AT_THIRD, THIRD, sign * lower)
+    if not begins:
+        first, second, third = f[row, cf], f[row, cf + AT_SECOND], f[row, cf + AT_THIRD]
+        i[row, ci + 2] = int(first != 0.0 or second != 0.0 or third != 0.0)
 
 
 def skewness_value(i: Ints, f: Floats, row: int, ci: int, cf: int) -> float:
@@ -188,7 +196,7 @@ def leaning(a: float, a_low: float, b: float, b_low: float) -> float:
 
 def _cells(begins: bool) -> Cells:
     enter = f"skewness_enter({CELLS}, {{0}}, %d, {begins})"
-    return Cells(2, ALL, enter % 1, f"skewness_value({CELLS})", enter % -1)
+    return Cells(2 if begins else 3, ALL, enter % 1, f"skewness_value({CELLS})", enter % -1)
 
 
 SKEWNESS = Aggregator(

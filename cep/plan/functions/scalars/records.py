@@ -54,3 +54,5 @@ EVENT_TIME = Scalar(
     _event_time,
 )
 """Written without an argument it is an expression of its own, `EventTime`."""
+UNSTEADY = frozenset({UUID.name, CURRENT_TIME.name})
+"""Of these a row that leaves a window has other values than when it came."""
