@@ -16,34 +16,35 @@ from cep.archive.merge import merged
 from cep.archive.parts import read_part, within
 from cep.archive.paths import LOCK, MANIFEST, PARTS
 from cep.archive.schema import SCHEMAS, TICKS
-from cep.archive.store import store_at
-from mt5bridge.local import local
+from cep.archive.store import Folder, store_at
+from mt5bridge.local import PUBLISH, local
 from mt5bridge.spool.disk import Disk, lock, make_directories
 
 ALWAYS = ("ingest", "time_msc", "symbol")
-_FILL = "fill one with `mt5cep archive import` or `mt5cep archive ingest`"
 
 
 class Archive:
-    """A table of Parquet files in `directory`, as its manifest was when this was made."""
+    """A table of Parquet files at a place, a folder or an address, as its manifest was when this
+    was made. AddressError for an address that cannot be used.
+    """
 
-    def __init__(self, directory: Path | str) -> None:
-        self.directory = local(directory)
-        self.store = store_at(self.directory)
+    def __init__(self, place: Path | str) -> None:
+        self.store = store_at(place)
         self.manifest: Manifest = load(self.store)
+
+    @property
+    def directory(self) -> Path:
+        """The folder of one that can be written. AddressError for one in an object store."""
+        return self.store.root if isinstance(self.store, Folder) else local(self.address, PUBLISH)
 
     def refresh(self) -> None:
         """Take the manifest as it is now."""
         self.manifest = load(self.store)
 
     def require(self) -> None:
-        """ArchiveError when there is no archive in the directory."""
-        if not self.directory.is_dir():
-            raise ArchiveError(f"{self.directory}: no such archive; {_FILL}")
-        if not (self.directory / MANIFEST).is_file():
-            lost = any(self.directory.glob("*/date=*/symbol=*/*.parquet"))
-            remedy = f"restore {MANIFEST} from a copy" if lost else f"check the path, or {_FILL}"
-            raise ArchiveError(f"{self.directory}: no archive here (no {MANIFEST}); {remedy}")
+        """ArchiveError when there is no archive at the place."""
+        if self.manifest == Manifest():
+            raise ArchiveError(f"{self.address}: {self.store.absence()}")
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[None]:

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from cep.archive.paths import RETIRED
-from mt5bridge.local import local
+from cep.archive.paths import MANIFEST, RETIRED
+from cep.archive.remote import Remote, remote_at
+from mt5bridge.local import is_address, local
 from mt5bridge.spool.disk import Disk, make_directories, replace_file
 
 
@@ -26,19 +27,25 @@ class Store(Protocol):
         """Its address, by which `store_at` finds it, also in another process."""
 
     def read(self, path: str) -> bytes:
-        """A whole file. FileNotFoundError, OSError."""
+        """A whole file. FileNotFoundError, OSError, ArchiveError."""
 
     def write(self, path: str, data: bytes) -> None:
-        """Put a file there, durably and at once: readers find the old or the new. OSError."""
+        """Put a file there, durably and at once: readers find the old or the new.
+
+        OSError, ArchiveError.
+        """
 
     def retire(self, paths: Iterable[str]) -> None:
         """No manifest names the files any more, but who opened the archive before reads on."""
 
     def remove(self, path: str) -> None:
-        """Let a file go; it may be gone already. OSError."""
+        """Let a file go; it may be gone already. OSError, ArchiveError."""
 
     def address(self, path: str) -> str:
         """What people call a file."""
+
+    def absence(self) -> str:
+        """What to tell who wants to read an archive where none is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +95,13 @@ class Folder:
     def address(self, path: str) -> str:
         return str(self.root / path)
 
+    def absence(self) -> str:
+        if not self.root.is_dir():
+            return f"no such archive; {_FILL}"
+        lost = any(self.root.glob("*/date=*/symbol=*/*.parquet"))
+        remedy = f"restore {MANIFEST} from a copy" if lost else f"check the path, or {_FILL}"
+        return f"no archive here (no {MANIFEST}); {remedy}"
+
     def _retired(self, path: str) -> Path:
         return self.root / RETIRED / checksum(path.encode())
 
@@ -97,6 +111,11 @@ def checksum(data: bytes) -> str:
     return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
-def store_at(place: Path | str) -> Store:
+_FILL = "fill one with `mt5cep archive import` or `mt5cep archive ingest`"
+
+
+def store_at(place: Path | str) -> Folder | Remote:
     """The store at an address. AddressError for one that is neither a path nor known."""
+    if is_address(place) and not str(place).lower().startswith("file:"):
+        return remote_at(str(place))
     return Folder(local(place))

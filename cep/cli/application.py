@@ -92,7 +92,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "cep.cli.rows",
         "Print the rows that the daemon has written to its journal, and follow it.",
     ),
-    "archive": ("cep.cli.archive", "Fill, tidy up, prove and list an archive of ticks and deals."),
+    "archive": (
+        "cep.cli.archive",
+        "Fill, tidy up, prove, list and publish an archive of ticks and deals.",
+    ),
 }
 """Command name -> (module with a click command called `command`, one line for the help)."""
 

@@ -1,4 +1,4 @@
-"""`mt5cep archive`: fill, tidy up, prove and list an archive."""
+"""`mt5cep archive`: fill, tidy up, prove, list and publish an archive."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from cep.archive import Archive, File, Ingested, compact, ingest_spool, verify
 from cep.archive.replacing import KEEP_MS
 from cep.cli.archive_doctor import command as doctor_command
 from cep.cli.archive_import import command as import_command
+from cep.cli.archive_publish import command as publish_command
 from cep.cli.archives import existing
 from cep.cli.errors import BAD_INPUT, UserError, extra
 from cep.cli.groups import Commands
 from cep.cli.numbers import HOURS
-from cep.cli.paths import FOLDER
+from cep.cli.paths import ARCHIVE, FOLDER, WRITTEN_ARCHIVE
 from cep.cli.progress import progress
 from cep.cli.text import aligned, counted, say
 from mt5bridge.escapes import one_line
@@ -26,16 +27,17 @@ from mt5bridge.spool import list_segments
 
 @click.group(cls=Commands)
 def command() -> None:
-    """Fill, tidy up, prove and list an archive of ticks and deals."""
+    """Fill, tidy up, prove, list and publish an archive of ticks and deals."""
 
 
 command.add_command(import_command)
 command.add_command(doctor_command)
+command.add_command(publish_command)
 
 
 @command.command("ingest")
 @click.argument("spool", type=FOLDER)
-@click.argument("archive", type=FOLDER)
+@click.argument("archive", type=WRITTEN_ARCHIVE)
 @click.option("--include-open", is_flag=True, help="Also take the segment being written.")
 @click.option("--spark", "master", help="Spark master that converts segments in parallel.")
 def ingest_command(spool: Path, archive: Path, include_open: bool, master: str | None) -> None:
@@ -76,7 +78,7 @@ def spark_ingest(
 
 
 @command.command("compact")
-@click.argument("archive", type=FOLDER)
+@click.argument("archive", type=WRITTEN_ARCHIVE)
 @click.option(
     "--keep-hours",
     type=HOURS,
@@ -97,9 +99,9 @@ def compact_command(archive: Path, keep_hours: float) -> None:
 
 
 @command.command("verify")
-@click.argument("archive", type=FOLDER)
+@click.argument("archive", type=ARCHIVE)
 @click.pass_context
-def verify_command(ctx: click.Context, archive: Path) -> None:
+def verify_command(ctx: click.Context, archive: Path | str) -> None:
     """Prove that every record is there once and in order.
 
     Checksums, counts, order and the sequence numbers of every source are checked. Intervals that a
@@ -120,9 +122,9 @@ def verify_command(ctx: click.Context, archive: Path) -> None:
 
 
 @command.command("ls")
-@click.argument("archive", type=FOLDER)
+@click.argument("archive", type=ARCHIVE)
 @click.option("--files", is_flag=True, help="List files instead of symbols.")
-def ls_command(archive: Path, files: bool) -> None:
+def ls_command(archive: Path | str, files: bool) -> None:
     """List what an archive holds, by stream and symbol."""
     content = existing(archive).manifest.files
     if files:

@@ -11,28 +11,31 @@ from cep.archive import ArchiveError, Findings, Odd, examine
 from cep.archive.doctor import WEEKS_MIN
 from cep.cli.archives import existing
 from cep.cli.errors import UserError
-from cep.cli.paths import FOLDER
+from cep.cli.paths import ARCHIVE
 from cep.cli.progress import progress
 from cep.cli.text import counted, say
 from cep.report.tables import time_text
 from mt5bridge.escapes import one_line
 from mt5bridge.history.zones import HOUR_MS, MINUTE_MS
+from mt5bridge.local import PUBLISH, local
 
 
 @click.command("doctor")
-@click.argument("archive", type=FOLDER)
+@click.argument("archive", type=ARCHIVE)
 @click.option("--symbols", metavar="A,B", help="Only these symbols.")
 @click.option(
     "--gap-minutes", type=click.IntRange(min=1), default=60, show_default=True,
     help="Usual hours without a tick that are a gap.",
 )  # fmt: skip
 @click.option("--mark", is_flag=True, help="Write the marks into the archive.")
-def command(archive: Path, symbols: str | None, gap_minutes: int, mark: bool) -> None:
+def command(archive: Path | str, symbols: str | None, gap_minutes: int, mark: bool) -> None:
     """Find outliers, crossed quotes, repeated ticks and gaps in an archive.
 
     Nothing is removed or corrected. With --mark the ticks are marked, and `mt5cep backtest
     --reject outlier,gap` leaves out those that you name.
     """
+    if mark:
+        local(archive, PUBLISH)
     found = existing(archive)
     wanted = None if symbols is None else {name.strip() for name in symbols.split(",")}
     known = {file.symbol for file in found.files()}
@@ -41,7 +44,7 @@ def command(archive: Path, symbols: str | None, gap_minutes: int, mark: bool) ->
             f"the archive has no ticks of {unknown[0]}", f"there are {', '.join(sorted(known))}"
         )
     if not known:
-        raise ArchiveError(f"{archive}: no ticks in it; import some")
+        raise ArchiveError(f"{found.address}: no ticks in it; import some")
     with progress("doctor", unit="files") as bar:
         examined = examine(
             found, wanted, gap_ms=gap_minutes * MINUTE_MS, mark=mark, on_file=bar.advance_to

@@ -13,7 +13,7 @@ import click
 from cep.archive import Archive, Imported, Overlap, import_history
 from cep.cli.errors import UserError
 from cep.cli.moments import SERVER_MOMENT
-from cep.cli.paths import FOLDER, PATH
+from cep.cli.paths import PATH, WRITTEN_ARCHIVE
 from cep.cli.points import given_points
 from cep.cli.progress import progress
 from cep.cli.text import counted, say
@@ -33,7 +33,7 @@ from mt5bridge.history import (
 
 
 @click.command("import")
-@click.argument("archive", type=FOLDER)
+@click.argument("archive", type=WRITTEN_ARCHIVE)
 @click.argument("files", nargs=-1, type=PATH)
 @click.option("--symbol", help="The symbol, where neither a column nor the file's name tells it.")
 @click.option("--server-time", help="Clock of zoneless times: UTC, +02:00, Europe/Athens, ny+7.")

@@ -7,8 +7,8 @@ from pathlib import Path
 from cep.archive import Archive
 
 
-def existing(directory: Path) -> Archive:
-    """The archive in a directory; reading one that is not there is a mistake."""
-    archive = Archive(directory)
+def existing(place: Path | str) -> Archive:
+    """The archive at a place; reading one that is not there is a mistake."""
+    archive = Archive(place)
     archive.require()
     return archive

@@ -87,7 +87,7 @@ class Wishes:
 def command(
     rules: Path,
     parameters: dict[str, str],
-    folder: Path,
+    folder: Path | str,
     master: str,
     jobs: int | None,
     kept: Path | None,

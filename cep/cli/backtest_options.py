@@ -11,7 +11,7 @@ from cep.cli.account import ACCOUNT, ACCOUNT_FILE
 from cep.cli.errors import UserError
 from cep.cli.moments import MOMENT, utc_msc
 from cep.cli.options import Command, with_options
-from cep.cli.paths import FOLDER
+from cep.cli.paths import ARCHIVE
 from cep.cli.points import given_points
 
 if TYPE_CHECKING:
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 _RECORDS = (
     click.option(
-        "--archive", "folder", required=True, type=FOLDER, help="The archive to read.",
+        "--archive", "folder", required=True, type=ARCHIVE,
+        help="The archive to read, a folder or an address such as s3://bucket/ticks.",
     ),
     click.option(
         "--from", "start", type=MOMENT, help="First moment, UTC (default: all there is).",

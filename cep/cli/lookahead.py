@@ -64,7 +64,7 @@ READS = (
 )  # fmt: skip
 @FILLS
 def command(
-    rules: Path, folder: Path, cuts: int, seed: int, known: tuple[Path, ...],
+    rules: Path, folder: Path | str, cuts: int, seed: int, known: tuple[Path, ...],
     **given: Any,
 ) -> None:  # fmt: skip
     """Cut the future of RULES off behind random records, and see whether the past changes.

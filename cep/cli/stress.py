@@ -48,7 +48,7 @@ UNITS = {"latency": " ms", "slippage": " points", "spread": ""}
     "--json", "as_json", is_flag=True, help="Print all cells as JSON objects, a line each."
 )
 def command(
-    rules: Path, folder: Path, latencies: str, slippages: str, spreads: str, as_json: bool,
+    rules: Path, folder: Path | str, latencies: str, slippages: str, spreads: str, as_json: bool,
     **given: Any,
 ) -> None:  # fmt: skip
     """Fill the signals of RULES at harsher and harsher markets, and say what breaks first.

@@ -47,7 +47,7 @@ INTERRUPTED = 130
 @FILLS
 def command(
     rules: Path,
-    folder: Path,
+    folder: Path | str,
     tried: tuple[str, ...],
     by: str,
     top: int,

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 @click.option("--out", type=FILE, help="Write a row for each window here: .csv, .parquet or .json.")
 @FILLS
 def command(
-    rules: Path, folder: Path, train_ms: int, test_ms: int, tried: tuple[str, ...], by: str,
+    rules: Path, folder: Path | str, train_ms: int, test_ms: int, tried: tuple[str, ...], by: str,
     out: Path | None, **given: Any,
 ) -> None:  # fmt: skip
     """Choose the best values of RULES on a stretch, trade them on the next, and so on.

@@ -16,7 +16,7 @@ from cep.account.slippage import SlippageError, slippage_of
 from mt5bridge.aliases import AliasError, alias_table
 from mt5bridge.credential import FILE, USER, Credential, credential_fault
 from mt5bridge.grant import Grant
-from mt5bridge.local import AddressError, local
+from mt5bridge.local import PUBLISH, AddressError, local
 from mt5bridge.orders import Defaults, Limits, NamedLimits
 from mt5bridge.orders.limits import MINUTES_A_DAY
 from mt5bridge.server import Settings
@@ -355,6 +355,7 @@ def read_config(path: Path) -> Config:
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
         named = _parted(path, data)
+        _check_archive(path, data)
         config = msgspec.convert(data, Config, dec_hook=_path)
         config = msgspec.structs.replace(config, rule_files=named)
     except FileNotFoundError:
@@ -368,6 +369,16 @@ def read_config(path: Path) -> Config:
         raise ConfigError(f"{path}: {said}; docs/operate.md lists every key") from None
     _check(path, config)
     return _absolute(config, path.resolve().parent)
+
+
+def _check_archive(path: Path, data: dict[str, Any]) -> None:
+    """ConfigError for an archive in an object store, which is read and not written."""
+    archive = data.get("archive")
+    folder = archive.get("folder") if isinstance(archive, dict) else None
+    try:
+        local(folder if isinstance(folder, str) else "", PUBLISH)
+    except AddressError as problem:
+        raise ConfigError(f"{path}: `archive.folder`: {problem}") from None
 
 
 def _parted(path: Path, data: dict[str, Any]) -> dict[str, RuleFile]:

@@ -82,9 +82,7 @@ def test_a_folder_without_segments_is_no_spool(here: Path) -> None:
 
 
 PLACES = [
-    "archive import {} ticks.csv --symbol A", "archive import a {} --symbol A",
-    "archive ingest {} a", "archive ingest empty {}", "archive verify {}", "archive ls {}",
-    "archive compact {}", "backtest a.cep --archive {}", "backtest {} --archive a",
+    "archive import a {} --symbol A", "archive ingest {} a", "backtest {} --archive a",
     "backtest a.cep --archive a --out {}", "backtest a.cep --archive a --report {}",
     "backtest a.cep --archive a --run {}", "backtest a.cep --archive a --work {}",
     "replay a.cep --input Tick={}", "replay a.cep --input Tick=ticks.csv --out {}", "replay {}",
@@ -115,7 +113,7 @@ def test_addresses_in_settings_are_refused(here: Path, text: str) -> None:
 
 
 def test_addresses_are_refused_in_programs_too(here: Path) -> None:
-    for use in (Archive, read_ticks, lambda at: rows(at, [])):
+    for use in (read_ticks, lambda at: rows(at, [])):
         with pytest.raises(AddressError, match="mount it"):
             use(ADDRESS)
     assert not Path("s3:").exists()
