@@ -95,7 +95,12 @@ def test_verify_names_what_was_declared_lost(tmp_path: Path) -> None:
 
 
 def test_compact_and_ls(archive: Path) -> None:
-    assert run("compact", archive).stdout == "2 files before, 1 now\n"
+    done = run("compact", archive).stdout.splitlines()
+    assert done[0] == "2 files before, 1 now"
+    assert done[1:] == [
+        "2 replaced files kept for 24 hours, for those who read the archive meanwhile"
+    ]
+    assert run("compact", "--keep-hours", "0", archive).stdout == "1 file before, 1 now\n"
     listed = run("ls", archive).stdout.splitlines()
     assert listed[0].split() == ["stream", "symbol", "from", "to", "rows", "files"]
     assert listed[1].split()[:2] == ["ticks", "EURUSD"] and listed[1].split()[-2:] == ["6", "1"]

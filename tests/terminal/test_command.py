@@ -37,6 +37,9 @@ from tests.terminal.machines import (
 )
 from tests.waiting import LONG_S
 
+BEATING = {"server": {"heartbeat_ms": 200}}
+"""Settings with which a daemon hears of a terminal's clock at once."""
+
 
 def run(*arguments: str) -> Result:
     return CliRunner(env={"COLUMNS": "200"}).invoke(main, ["terminal", *arguments])
@@ -151,7 +154,7 @@ def simulated(address: str) -> Iterator[None]:
 
 @pytest.mark.usefixtures("machine")
 def test_doctor_of_a_running_daemon(tmp_path: Path) -> None:
-    settings = write_settings(tmp_path / "d")
+    settings = write_settings(tmp_path / "d", BEATING)
     with Service(settings) as service, simulated(service.server.address):
         done = run("doctor", "--config", str(settings), "--json", "--wait", str(LONG_S))
     found = findings(done)
@@ -163,7 +166,7 @@ def test_doctor_of_a_running_daemon(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("machine")
 def test_doctor_without_a_daemon_listens_and_takes_nothing(tmp_path: Path) -> None:
-    settings = write_settings(tmp_path / "d")
+    settings = write_settings(tmp_path / "d", BEATING)
     ticks = walks("A", 500)
     with Service(settings) as service:
         play(terminal(ticks, identity="first"), service.server.address)
