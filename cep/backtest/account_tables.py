@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, fields
+from collections.abc import Sequence
+from dataclasses import fields
 
 import pyarrow as pa
 
@@ -40,21 +41,19 @@ def orders_table(outcome: Outcome) -> pa.Table:
     """Each order by its number from 1 on: `ingest` of what caused it, what was asked, and what the
     broker answered.
     """
-    names = {one.name: one.type for one in fields(Order) if one.name != "order"}
-    types = [(name, _OF_PYTHON[str(kind)]) for name, kind in names.items()]
-    columns = pa.schema(
-        [("number", pa.int64()), ("ingest", pa.int64()), *types, ("retcode", pa.int64()),
-         ("answer", pa.string())]
-    )  # fmt: skip
-    rows = []
-    for number, (order, code) in enumerate(
-        zip(outcome.orders, outcome.retcodes.tolist(), strict=True), 1
-    ):
-        row = asdict(order) | {"lots": order.lots_wanted}
-        ingest = row.pop("order") >> 1
-        answer = {"retcode": code, "answer": answer_text(code)}
-        rows.append({"number": number, "ingest": ingest, **row, **answer})
-    return pa.Table.from_pylist(rows, schema=columns)
+    orders = outcome.orders
+    names = [one.name for one in fields(Order) if one.name != "order"]
+    asked = {name: _values(orders, name, Order) for name in names}
+    return pa.table(
+        {
+            "number": pa.array(range(1, len(orders) + 1), pa.int64()),
+            "ingest": pa.array([order.order >> 1 for order in orders], pa.int64()),
+            **asked,
+            "lots": pa.array([order.lots_wanted for order in orders], asked["lots"].type),
+            "retcode": pa.array(outcome.retcodes, pa.int64()),
+            "answer": pa.array(map(answer_text, outcome.retcodes.tolist()), pa.string()),
+        }
+    )
 
 
 def deals_table(outcome: Outcome) -> pa.Table:
@@ -89,8 +88,7 @@ def deals_table(outcome: Outcome) -> pa.Table:
 
 def trades_table(trades: list[Trade]) -> pa.Table:
     """A row for each trade, in the order of closing."""
-    columns = pa.schema([(one.name, _OF_PYTHON[str(one.type)]) for one in fields(Trade)])
-    return pa.Table.from_pylist([asdict(trade) for trade in trades], schema=columns)
+    return pa.table({one.name: _values(trades, one.name, Trade) for one in fields(Trade)})
 
 
 def equity_table(outcome: Outcome) -> pa.Table:
@@ -105,3 +103,9 @@ def _column(deals: Table, name: str) -> pa.Array:
 
 def _texts(deals: Table, name: str, texts: dict[int, str]) -> pa.Array:
     return pa.array([texts[code] for code in deals[name].tolist()], pa.string())
+
+
+def _values(rows: Sequence[object], name: str, of: type[Order | Trade]) -> pa.Array:
+    """One field of all rows."""
+    (type_,) = (_OF_PYTHON[str(one.type)] for one in fields(of) if one.name == name)
+    return pa.array([getattr(row, name) for row in rows], type_)
