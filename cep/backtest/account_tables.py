@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import Field, fields
+from typing import Any
 
 import pyarrow as pa
 
@@ -42,8 +43,7 @@ def orders_table(outcome: Outcome) -> pa.Table:
     broker answered.
     """
     orders = outcome.orders
-    names = [one.name for one in fields(Order) if one.name != "order"]
-    asked = {name: _values(orders, name, Order) for name in names}
+    asked = {one.name: _values(orders, one) for one in fields(Order) if one.name != "order"}
     return pa.table(
         {
             "number": pa.array(range(1, len(orders) + 1), pa.int64()),
@@ -88,7 +88,7 @@ def deals_table(outcome: Outcome) -> pa.Table:
 
 def trades_table(trades: list[Trade]) -> pa.Table:
     """A row for each trade, in the order of closing."""
-    return pa.table({one.name: _values(trades, one.name, Trade) for one in fields(Trade)})
+    return pa.table({one.name: _values(trades, one) for one in fields(Trade)})
 
 
 def equity_table(outcome: Outcome) -> pa.Table:
@@ -105,7 +105,6 @@ def _texts(deals: Table, name: str, texts: dict[int, str]) -> pa.Array:
     return pa.array([texts[code] for code in deals[name].tolist()], pa.string())
 
 
-def _values(rows: Sequence[object], name: str, of: type[Order | Trade]) -> pa.Array:
+def _values(rows: Sequence[object], one: Field[Any]) -> pa.Array:
     """One field of all rows."""
-    (type_,) = (_OF_PYTHON[str(one.type)] for one in fields(of) if one.name == name)
-    return pa.array([getattr(row, name) for row in rows], type_)
+    return pa.array([getattr(row, one.name) for row in rows], _OF_PYTHON[str(one.type)])
