@@ -199,14 +199,25 @@ def _assemble(store: Store, generation: int, entries: Iterable[Entry]) -> Manife
 
 def _listed(store: Store, part: Part) -> tuple[File, ...]:
     """What a part of a manifest lists."""
-    path = store.address(part.path)
+    lines = checked(store, part, gone=f"missing; {_REMEDY}", remedy=_REMEDY).splitlines()
+    entries = _decoded(store.address(part.path), lines)
+    return tuple(one for one in entries if isinstance(one, File))
+
+
+def checked(
+    store: Store, one: File | Part, *, gone: str, remedy: str = "restore it from a copy"
+) -> bytes:
+    """The bytes of a file that a manifest lists: neither Parquet nor Arrow notices every flipped
+    bit. ArchiveError, which tells `gone` where it is not there, and `remedy` where it is not what
+    was listed.
+    """
     try:
-        data = store.read(part.path)
+        data = store.read(one.path)
     except FileNotFoundError as error:
-        raise ArchiveError(f"{path}: missing; {_REMEDY}") from error
-    if len(data) != part.bytes or checksum(data) != part.checksum:
-        raise ArchiveError(f"{path}: its checksum is wrong; {_REMEDY}")
-    return tuple(one for one in _decoded(path, data.splitlines()) if isinstance(one, File))
+        raise ArchiveError(f"{store.address(one.path)}: {gone}") from error
+    if len(data) != one.bytes or checksum(data) != one.checksum:
+        raise ArchiveError(f"{store.address(one.path)}: its checksum is wrong; {remedy}")
+    return data
 
 
 def _with_mode(file: File, lived: Collection[str]) -> File:

@@ -12,13 +12,17 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from cep.archive.errors import ArchiveError
-from cep.archive.manifest import File, Mode, SequenceRange
+from cep.archive.manifest import File, Mode, SequenceRange, checked
 from cep.archive.paths import partition
 from cep.archive.schema import DELTA_ENCODED, SCHEMAS
 from cep.archive.store import Store, checksum
 from mt5bridge.arrow import reader
 
 ROW_GROUP_ROWS = 1 << 20
+_GONE = (
+    "missing; open the archive again, which may have been compacted since, "
+    "or restore the file from a copy"
+)
 
 
 def write_part(
@@ -73,7 +77,7 @@ def _sequences(table: pa.Table) -> tuple[SequenceRange, ...]:
 def read_part(store: Store, file: File) -> pa.Table:
     """All rows of `file`. ArchiveError when it is gone or not what was written."""
     try:
-        table = pq.read_table(reader(_content(store, file)))
+        table = pq.read_table(reader(checked(store, file, gone=_GONE)))
     except (pa.ArrowException, OSError) as error:
         raise ArchiveError(f"{store.address(file.path)}: cannot be read ({error})") from error
     return _conformed(store, file, table, SCHEMAS[file.stream])
@@ -86,7 +90,7 @@ def part_batches(
     schema = SCHEMAS[file.stream]
     if columns is not None:
         schema = pa.schema([schema.field(name) for name in columns])
-    with pq.ParquetFile(reader(_content(store, file))) as parquet:
+    with pq.ParquetFile(reader(checked(store, file, gone=_GONE))) as parquet:
         for batch in parquet.iter_batches(batch_rows, columns=schema.names):
             yield _conformed(store, file, pa.Table.from_batches([batch]), schema)
 
@@ -114,21 +118,6 @@ def _unsaid(type_: pa.DataType, rows: int) -> pa.Array:
     if pa.types.is_dictionary(type_):
         return pa.DictionaryArray.from_arrays(np.zeros(rows, np.int32), [""]).cast(type_)
     return pa.repeat(pa.scalar("" if pa.types.is_string(type_) else 0).cast(type_), rows)
-
-
-def _content(store: Store, file: File) -> bytes:
-    """The bytes of `file`, checked: neither Parquet nor Arrow notices every flipped bit."""
-    path = store.address(file.path)
-    try:
-        data = store.read(file.path)
-    except FileNotFoundError as error:
-        raise ArchiveError(
-            f"{path}: missing; open the archive again, which may have been compacted since, "
-            "or restore the file from a copy"
-        ) from error
-    if len(data) != file.bytes or checksum(data) != file.checksum:
-        raise ArchiveError(f"{path}: its checksum is wrong; restore it from a copy")
-    return data
 
 
 def int64(table: pa.Table, column: str) -> npt.NDArray[np.int64]:

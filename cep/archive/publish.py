@@ -17,10 +17,10 @@ import msgspec
 
 from cep.archive.archive import Archive
 from cep.archive.errors import ArchiveError
-from cep.archive.manifest import File, Manifest, Part, load
+from cep.archive.manifest import File, Manifest, Part, checked, load
 from cep.archive.paths import MANIFEST, PARTS
 from cep.archive.schema import SCHEMAS
-from cep.archive.store import Store, checksum
+from cep.archive.store import Store
 
 JOBS = 4
 _OWN = re.compile(
@@ -94,16 +94,8 @@ def _as_now(store: Store) -> tuple[Manifest, bytes]:
 
 def _copy(store: Store, target: Store, file: File | Part) -> int:
     """Copy one file; its bytes. What is damaged here is not spread."""
-    try:
-        data = store.read(file.path)
-    except FileNotFoundError as error:
-        gone = "gone; where others write the archive, run the same again, else restore it"
-        raise ArchiveError(f"{store.address(file.path)}: {gone}") from error
-    if len(data) != file.bytes or checksum(data) != file.checksum:
-        raise ArchiveError(
-            f"{store.address(file.path)}: its checksum is wrong; restore it from a copy"
-        )
-    target.write(file.path, data)
+    gone = "gone; where others write the archive, run the same again, else restore it"
+    target.write(file.path, checked(store, file, gone=gone))
     return file.bytes
 
 
