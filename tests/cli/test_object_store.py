@@ -13,10 +13,10 @@ from cep.archive.remote import remote_at
 from cep.cli import main
 from cep.live.config import ConfigError, read_config
 from mt5bridge.local import AddressError
+from tests.cli.test_places import lay_out
 from tests.object_store import BUCKET, KEYS, ObjectStore, object_store
 
 TICKS = "time_msc,bid,ask\n1709280000000,1.1,1.2\n1709280001000,1.1,1.2\n"
-RULES = "define stream Tick (symbol string, bid double);\nfrom Tick select bid insert into A;\n"
 SECRETS = [
     "s3://key:hush@bucket/x", "s3://key:hu/sh@bucket/x", "s3://hush@bucket/x",
     "s3://bucket/x?secret_key=hush", "gs://:hush@bucket/x", "abfs://:hush@account/x",
@@ -42,10 +42,7 @@ def store() -> Iterator[ObjectStore]:
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with rules and an archive."""
-    monkeypatch.chdir(tmp_path)
-    Path("a.cep").write_text(RULES)
-    Path("ticks.csv").write_text(TICKS)
-    Path("empty").mkdir()
+    lay_out(tmp_path, monkeypatch, TICKS)
     assert run("archive import archive ticks.csv --symbol A").exit_code == 0
     return tmp_path
 

@@ -22,11 +22,16 @@ ADDRESS = "s3://bucket/x"
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty working folder with a rule file and ticks."""
-    monkeypatch.chdir(tmp_path)
-    Path("a.cep").write_text(RULES)
-    Path("ticks.csv").write_text(TICKS)
-    Path("empty").mkdir()
+    lay_out(tmp_path, monkeypatch, TICKS)
     return tmp_path
+
+
+def lay_out(folder: Path, monkeypatch: pytest.MonkeyPatch, ticks: str) -> None:
+    """Make it the working folder, with rules, ticks and an empty folder."""
+    monkeypatch.chdir(folder)
+    Path("a.cep").write_text(RULES)
+    Path("ticks.csv").write_text(ticks)
+    Path("empty").mkdir()
 
 
 def run(*arguments: str) -> Result:
