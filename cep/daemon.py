@@ -163,7 +163,10 @@ class Daemon:
     def _on_warm(self, one: LiveRules) -> None:
         """These rules have come to the end of what was stored."""
         self.timekeeper.know(one.pipeline.run.watermarks)
-        self.garbage.expect()
+        if self.files.warming == 1:  # the last of a start: no signal has been given yet
+            self.garbage.look_at_all()
+        elif not self.files.warming:
+            self.garbage.expect()
 
     def _settings(self) -> Settings:
         """The server's; the daemon's credential is made at its first start."""
@@ -266,7 +269,7 @@ class Daemon:
             self.settings, self.sink, resumes, traders=traders, network=self._network
         )
         stack.callback(self.server.close)
-        if self.files.is_warming:
+        if self.files.warming:
             self.server.hold_events()
         self.outgoing.begin(stack, self.server, self._newest_msc)
         return self.server

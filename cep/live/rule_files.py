@@ -98,9 +98,10 @@ class RuleFiles:
         return next(one for one in self if one.name == MAIN)
 
     @property
-    def is_warming(self) -> bool:
-        """Whether some that the daemon began with are not warm yet."""
-        return any(one.coming is not None and one.coming.is_first for one in self._files.values())
+    def warming(self) -> int:
+        """How many that the daemon began with are not warm yet."""
+        coming = [file.coming for file in self._files.values() if file.coming is not None]
+        return sum(one.is_first for one in coming)
 
     def open(self, intake: Intake, outgoing: Outgoing, sink: Sink, troubles: Troubles) -> None:
         """Take what is kept for them beside a spool, which is recovered."""
@@ -126,7 +127,7 @@ class RuleFiles:
                 made = partial(_same, file.rules)
                 file.coming = Coming(self.spool, made, is_first=True)
         self._join()
-        while waits and self.is_warming:
+        while waits and self.warming:
             for name, file in self._files.items():
                 if file.coming is not None:
                     self._go_on_loading(name, file)
@@ -375,7 +376,7 @@ class RuleFiles:
         Not before all are warm that the daemon began with: until then nobody is told anything, who
         would take what is missing for gone.
         """
-        if self.is_warming:
+        if self.warming:
             return
         durable = self.spool.durable_ingest
         released, told = [], []

@@ -5,13 +5,16 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from weakref import ref
 
 import pytest
 
+from cep import daemon
 from cep.live import garbage
 from cep.live.garbage import NEW_OBJECTS, QUIET_MS, Garbage
 from mt5bridge.clock import Now
+from tests.live.service import Service, address, play, terminal, wait_until, walks, write_settings
 
 TURN_MS = 10
 
@@ -104,6 +107,33 @@ def test_memory_has_a_limit_where_ticks_come_without_end(turns: Turns) -> None:
     for _ in range(10):
         turns.turn(made=NEW_OBJECTS)
     assert one() is None
+
+
+class Counted(Garbage):
+    """Counts how often all objects were looked at."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.looks = 0
+
+    def look_at_all(self) -> None:
+        self.looks += 1
+        super().look_at_all()
+
+
+def test_what_loading_has_left_is_looked_at_before_the_first_signal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not once ticks come and then do not for a moment, when the next ones would wait for it."""
+    monkeypatch.setattr(daemon, "Garbage", Counted)
+    settings = write_settings(tmp_path, {"rules": {"numba": False}})
+    with Service(settings) as service:
+        counted = service.daemon.garbage
+        assert isinstance(counted, Counted)
+        assert counted.looks == 2, "before its turns, and once warm"
+        play(terminal(walks("A", 300)), address(settings))
+        wait_until(lambda: service.is_settled())
+        assert counted.looks == 2
 
 
 def test_python_looks_by_itself_before_and_after() -> None:

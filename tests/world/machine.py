@@ -228,6 +228,9 @@ class _LeftToPython(Garbage):
     def look(self, now: Now, received: int) -> None:
         pass
 
+    def look_at_all(self) -> None:
+        pass
+
 
 @contextmanager
 def installed(clocks: Clocks, threads: Threads, chance: random.Random) -> Iterator[None]:
