@@ -183,13 +183,21 @@ class AccountFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
         return {name: part.point for name, part in self.symbols.items() if part.point}
 
 
-def _check_volumes(name: str, part: SymbolPart) -> None:
-    """ValueError where no volume can be traded."""
+def check_symbol(name: str, part: SymbolPart) -> None:
+    """ValueError for what no broker says of a symbol."""
     if 0 < part.volume_max < part.volume_min:
         raise ValueError(
             f"`symbols.{name}`: volume_max {part.volume_max:g} is below volume_min "
             f"{part.volume_min:g}; no order could be filled"
         )
+    _check_currency(f"symbols.{name}.profit_currency", part.profit_currency)
+    part.specification(1.0, 0.0)
+
+
+def check_account(part: AccountPart) -> None:
+    """ValueError for what no account is."""
+    AccountFile(account=part).terms(hedging=False)
+    _check_currency("account.currency", part.currency)
 
 
 def _check_currency(key: str, value: str) -> None:
@@ -202,13 +210,10 @@ def read_account(path: Path) -> AccountFile:
     """AccountFileError names the file and the key that is wrong."""
     try:
         found = msgspec.toml.decode(path.read_text(encoding="utf-8"), type=AccountFile)
-        found.terms(hedging=False)
+        check_account(found.account)
         _ = found.limits
-        _check_currency("account.currency", found.account.currency)
         for name, part in found.symbols.items():
-            _check_volumes(name, part)
-            _check_currency(f"symbols.{name}.profit_currency", part.profit_currency)
-            part.specification(1.0, 0.0)
+            check_symbol(name, part)
     except (msgspec.DecodeError, UnicodeDecodeError, ValueError) as problem:
         hint = "docs/backtest.md has all keys: Account and costs"
         said = str(problem)
