@@ -6,22 +6,28 @@ The words are those of an account's file. What is not told is not there, and not
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 
 from cep.account.account_file import (
     OTHERS,
+    AccountFileError,
     AccountPart,
     SymbolPart,
     check_account,
     check_symbol,
+    read_account,
 )
 from mt5bridge.settings_errors import told as explained
 
 Part = TypeVar("Part", SymbolPart, AccountPart)
 FILE = "specifications.jsonl"
 """In the folder of a spool: a version a line, appended as terminals tell them."""
+
+LATEST_MSC = 253_402_300_799_999
+"""The last millisecond that a calendar has."""
 
 
 class Version(
@@ -41,7 +47,7 @@ class Version(
     """
 
     symbol: str = ""
-    since_msc: int = 0
+    since_msc: Annotated[int, msgspec.Meta(ge=0, le=LATEST_MSC)] = 0
     source: str = ""
     told: dict[str, Any]
 
@@ -84,23 +90,50 @@ def decode(line: bytes) -> Version:
     return version
 
 
-def held(versions: Iterable[Version], symbol: str, source: str) -> dict[str, Any]:
-    """What a source has told of a symbol (empty: the account), the newest of each key."""
-    own = [one for one in versions if (one.symbol, one.source) == (symbol, source)]
+def in_order(versions: Iterable[Version]) -> list[Version]:
+    """Those of terminals by time, then those of files, which have the last word."""
+    return sorted(versions, key=lambda one: (not one.source, one.since_msc))
+
+
+def held(
+    versions: Iterable[Version], symbol: str, source: str, at_msc: int | None = None
+) -> dict[str, Any]:
+    """What a source has told of a symbol (empty: the account) for a time, the newest of each key;
+    None: the last.
+    """
     found: dict[str, Any] = {}
-    for version in sorted(own, key=lambda one: one.since_msc):
-        found |= version.told
+    for one in in_order(versions):
+        is_own = (one.symbol, one.source) == (symbol, source)
+        if is_own and (at_msc is None or one.since_msc <= at_msc):
+            found |= one.told
     return without_nulls(found)
 
 
 def news(
     before: Mapping[str, Any], told: Mapping[str, Any], symbol: str, since_msc: int, source: str
 ) -> Version | None:
-    """The version that a source adds which `held` one thing and tells another now, its whole word:
-    keys that are no more are null. None where it is the same. Tuples are lists here.
+    """The version that a source adds which `held` one thing and whose whole word is another now:
+    the keys that are others, null for those that are no more. None where it is the same. Tuples
+    are lists here.
     """
-    now = msgspec.json.decode(msgspec.json.encode(told))
-    if now == dict(before):
+    now = dict.fromkeys(before) | msgspec.json.decode(msgspec.json.encode(told))
+    other = {key: value for key, value in now.items() if value != before.get(key)}
+    if not other:
         return None
-    keys = dict.fromkeys(before) | now
-    return Version(symbol=symbol, since_msc=since_msc, source=source, told=keys)
+    return Version(symbol=symbol, since_msc=since_msc, source=source, told=other)
+
+
+def versions_in(path: Path, since_msc: int = 0) -> list[Version]:
+    """What an account's file says of symbols, then of its account. AccountFileError, OSError."""
+    read_account(path)
+    plain = msgspec.toml.decode(path.read_text(encoding="utf-8"))
+    symbols: dict[str, dict[str, Any]] = plain.get("symbols", {})
+    if wrong := [name for name in symbols if name in ("", OTHERS)]:
+        raise AccountFileError(
+            f"{path}: symbols.{wrong[0]!r}: an archive keeps what is told of symbols by name",
+            "name each symbol, or give the file to runs: --account FILE",
+        )
+    parts = {**symbols, "": plain.get("account", {})}
+    return [
+        Version(symbol=name, since_msc=since_msc, told=told) for name, told in parts.items() if told
+    ]

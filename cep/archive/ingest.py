@@ -12,6 +12,7 @@ from cep.archive.archive import Archive
 from cep.archive.errors import ArchiveError
 from cep.archive.manifest import Damaged, End, File, Lost, Manifest, Mode, Origin, save
 from cep.archive.parts import write_part
+from cep.archive.specifications import take_told
 from cep.archive.store import Store
 from cep.archive.tables import slices
 from mt5bridge.spool import (
@@ -54,6 +55,7 @@ class Ingested(msgspec.Struct, frozen=True):
     rows: int = 0
     duplicates: int = 0
     damaged: int = 0
+    specifications: int = 0
 
     def plus(self, done: Converted) -> Ingested:
         return Ingested(
@@ -62,6 +64,7 @@ class Ingested(msgspec.Struct, frozen=True):
             self.rows + sum(file.rows for file in done.files),
             self.duplicates + done.duplicates,
             self.damaged + len(done.damaged),
+            self.specifications,
         )
 
 
@@ -74,11 +77,14 @@ def ingest_spool(
 ) -> Ingested:
     """Archive what is new in the sealed segments of `spool`; with `include_open` in all.
 
-    `on_segment` is called with the number of segments done and their total.
+    What terminals told of their symbols and accounts comes first. `on_segment` is called with the
+    number of segments done and their total. ArchiveError, when all else is done, for a line of what
+    was told that is none.
     """
-    total = Ingested()
     with archive.writing():
         waiting = pending(Path(spool), include_open=include_open)
+        told, problem = take_told(Path(spool), archive)
+        total = Ingested(specifications=told)
         origin = origin_of(archive.manifest, waiting)
         for done, segment in enumerate(waiting, start=1):
             assert origin is not None, "segments have an origin"
@@ -88,6 +94,8 @@ def ingest_spool(
             total = total.plus(converted)
             if on_segment:
                 on_segment(done, len(waiting))
+    if problem is not None:
+        raise problem
     return total
 
 

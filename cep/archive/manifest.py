@@ -11,16 +11,17 @@ from enum import StrEnum
 
 import msgspec
 
+from cep.account.specifications import Version
 from cep.archive.errors import ArchiveError
 from cep.archive.paths import MANIFEST, PARTS
 from cep.archive.schema import CLOCK, TICKS
 from cep.archive.store import Store, checksum
 
 FORMAT = "mt5cep-archive"
-VERSION = 3
-ALIASED_SINCE, PARTED_SINCE = 2, 3
-"""The first versions that know aliased symbols and parts; a manifest without any is of the one
-before, which earlier releases read."""
+VERSION = 4
+ALIASED_SINCE, PARTED_SINCE, SPECIFIED_SINCE = 2, 3, 4
+"""The first versions that know aliased symbols, parts and specifications; a manifest without any
+is of the one before, which earlier releases read."""
 FILES_IN_HEAD = 2_000
 """So many files at most stand in the head itself."""
 
@@ -115,7 +116,7 @@ class Damaged(_Entry, frozen=True, tag="damaged"):
     end: int
 
 
-Entry = File | Part | Origin | End | Lost | Damaged
+Entry = File | Part | Origin | End | Lost | Damaged | Version
 
 
 class _Head(msgspec.Struct, frozen=True):
@@ -134,6 +135,8 @@ class Manifest(msgspec.Struct, frozen=True):
     ends: tuple[End, ...] = ()
     lost: tuple[Lost, ...] = ()
     damaged: tuple[Damaged, ...] = ()
+    specifications: tuple[Version, ...] = ()
+    """What was told of symbols and accounts, as it came."""
     parts: tuple[tuple[Part, tuple[File, ...]], ...] = ()
     """As they were read or written, and what they list."""
 
@@ -193,7 +196,7 @@ def _assemble(store: Store, generation: int, entries: Iterable[Entry]) -> Manife
     listed = [file for _, files in parts for file in files]
     files = [one for one in by_type.get(File, ()) if type(one) is File] + listed
     moded = tuple(_with_mode(one, lived) for one in files)
-    lists = (tuple(by_type.get(type_, ())) for type_ in (Origin, End, Lost, Damaged))
+    lists = (tuple(by_type.get(type_, ())) for type_ in (Origin, End, Lost, Damaged, Version))
     return Manifest(generation, moded, *lists, tuple(parts))  # type: ignore[arg-type, call-arg]
 
 
@@ -243,13 +246,15 @@ def save(store: Store, manifest: Manifest) -> Manifest:
 
 def _in_head(manifest: Manifest) -> tuple[Entry, ...]:
     files = [part for part, _ in manifest.parts] or manifest.files
-    return (*files, *manifest.origins, *manifest.ends, *manifest.lost, *manifest.damaged)
+    noted = (*manifest.lost, *manifest.damaged, *manifest.specifications)
+    return (*files, *manifest.origins, *manifest.ends, *noted)
 
 
 def _head_of(manifest: Manifest) -> _Head:
     """Of the oldest version that can say it."""
     version = ALIASED_SINCE if any(file.name for file in manifest.files) else ALIASED_SINCE - 1
     version = PARTED_SINCE if manifest.parts else version
+    version = SPECIFIED_SINCE if manifest.specifications else version
     return _Head(FORMAT, version, manifest.generation, len(_in_head(manifest)))
 
 

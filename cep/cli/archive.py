@@ -13,6 +13,7 @@ from cep.archive.replacing import KEEP_MS
 from cep.cli.archive_doctor import command as doctor_command
 from cep.cli.archive_import import command as import_command
 from cep.cli.archive_publish import command as publish_command
+from cep.cli.archive_specify import list_command, specify_command
 from cep.cli.archives import existing
 from cep.cli.errors import BAD_INPUT, UserError, extra
 from cep.cli.groups import Commands
@@ -33,6 +34,8 @@ def command() -> None:
 command.add_command(import_command)
 command.add_command(doctor_command)
 command.add_command(publish_command)
+command.add_command(specify_command)
+command.add_command(list_command)
 
 
 @command.command("ingest")
@@ -54,6 +57,8 @@ def ingest_command(spool: Path, archive: Path, include_open: bool, master: str |
         f"{counted(done.rows, 'row')} of {counted(done.segments, 'segment')}"
         f" in {counted(done.files, 'file')}"
     )
+    if done.specifications:
+        say(f"{counted(done.specifications, 'version')} of what terminals tell of symbols")
     if done.duplicates:
         say(f"{done.duplicates:,} records were archived before and left out")
     if done.damaged:

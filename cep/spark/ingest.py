@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 from cep.archive.archive import Archive
 from cep.archive.ingest import Converted, Ingested, commit, convert, origin_of, pending
 from cep.archive.manifest import End, Origin
+from cep.archive.specifications import take_told
 from cep.archive.store import store_at
 from mt5bridge.spool import Segment, SegmentState, mark_archived
 
@@ -35,20 +36,23 @@ def ingest_spool(
     on_segment: Callable[[int, int], None] | None = None,
 ) -> Ingested:
     """As `cep.archive.ingest_spool`, one Spark task a segment and one commit for all."""
-    total = Ingested()
     with archive.writing():
         segments = pending(Path(spool), include_open=include_open)
+        told, problem = take_told(Path(spool), archive)
+        total = Ingested(specifications=told)
         origin = origin_of(archive.manifest, segments)
-        if origin is None:
-            return total
-        job = Job(archive.store.place, origin, archive.manifest.ends)
-        converted = _run(spark, job, segments)
-        commit(archive, origin, converted)
+        converted: list[Converted] = []
+        if origin is not None:
+            job = Job(archive.store.place, origin, archive.manifest.ends)
+            converted = _run(spark, job, segments)
+            commit(archive, origin, converted)
         for done, segment in enumerate(segments, start=1):
             mark_archived(segment)
             total = total.plus(converted[done - 1])
             if on_segment:
                 on_segment(done, len(segments))
+    if problem is not None:
+        raise problem
     return total
 
 

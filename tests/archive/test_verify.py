@@ -206,8 +206,8 @@ def edit_manifest(archive: Archive, **changes: object) -> None:
 
 def test_an_archive_of_a_newer_version_is_refused(spool: Spool, archive: Archive) -> None:
     stored_ticks(spool, archive, 1)
-    edit_manifest(archive, version=4)
-    with pytest.raises(ArchiveError, match=r"written in version 4.*install the newer release"):
+    edit_manifest(archive, version=5)
+    with pytest.raises(ArchiveError, match=r"written in version 5.*install the newer release"):
         Archive(archive.directory)
 
 

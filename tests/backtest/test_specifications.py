@@ -54,4 +54,7 @@ def test_a_source_adds_what_is_new_and_takes_back_what_is_no_more() -> None:
     second = news(known, {"point": 0.2}, "X", 2, "desk-1")
     assert second is not None and second.told == {"point": 0.2, "filling_modes": None}
     assert held([second, first], "X", "desk-1") == {"point": 0.2}
+    assert held([second, first], "X", "desk-1", 1) == known
+    third = news(known, {**known, "point": 0.3}, "X", 3, "desk-1")
+    assert third is not None and third.told == {"point": 0.3}
     assert held([second, first], "X", "desk-2") == held([second, first], "", "desk-1") == {}

@@ -42,7 +42,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "cep.jepc": {"cep.lang", "cep.plan", "cep.dropped", "cep.engine", "cep.database"},
     "cep.database": {"cep.plan", "cep.interpreter", "mt5bridge.file_lock"},
-    "cep.archive": {"mt5bridge"},
+    "cep.archive": {"cep.account", "mt5bridge"},
     "cep.account": {"mt5bridge"},
     "cep.report": set(),
     "cep.callbacks": {"cep.plan", "mt5bridge"},
