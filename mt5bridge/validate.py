@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from enum import IntFlag
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ class Quality(IntFlag):
     NEGATIVE = 4
     CROSSED = 8  # ask below bid
     LATE = 16  # older than an earlier tick of its stream
-    FAR = 32  # a time that cannot be: before 1970, or far ahead of the daemon's clock
+    FAR = 32  # a time that cannot be: before 1970, or far ahead of the daemon's clock, as UTC
 
 
 _LATE = int(Quality.LATE)
@@ -44,17 +44,33 @@ DEFAULT_POLICY: Mapping[str, Policy] = {
 }
 
 
+class Span(NamedTuple):
+    """The first and the last time that is not far, in ms of the trade server's time."""
+
+    first_msc: int
+    last_msc: int
+
+    @classmethod
+    def of(cls, utc_offset_ms: int, until_msc: int = NEVER_MSC) -> Span:
+        """From 1970 on, also as UTC, to `until_msc`, UTC."""
+        return cls(max(0, utc_offset_ms), min(NEVER_MSC, until_msc + utc_offset_ms))
+
+
+ANY_TIME = Span(0, NEVER_MSC)
+"""Of times that are UTC."""
+
+
 def tick_quality(
-    ticks: Records, latest_msc: int, until_msc: int = NEVER_MSC
+    ticks: Records, latest_msc: int, span: Span = ANY_TIME
 ) -> tuple[QualityArray, int]:
     """Quality marks, and the newest `time_msc` so far; `latest_msc` is that before.
 
     The marks have shape (n,), or none where all are good: `ALL_GOOD`.
 
-    Times after `until_msc` (server time) are far: they make no other tick late.
+    Times outside the span are far: they make no other tick late.
     """
     if len(ticks) <= _FEW:
-        return _few_qualities(ticks, latest_msc, until_msc)
+        return _few_qualities(ticks, latest_msc, span)
     bid, ask, last = (np.ascontiguousarray(ticks[name]) for name in ("bid", "ask", "last"))
     with np.errstate(invalid="ignore"):
         finite = np.isfinite(bid) & np.isfinite(ask) & np.isfinite(last)
@@ -63,15 +79,15 @@ def tick_quality(
         quality |= _mark((bid < 0) | (ask < 0) | (last < 0), Quality.NEGATIVE)
         quality |= _mark((ask < bid) & (ask != 0), Quality.CROSSED)
     times = np.ascontiguousarray(ticks["time_msc"])
-    far = _is_far(times, until_msc)
+    far = _is_far(times, span)
     newest = np.maximum.accumulate(np.maximum(np.where(far, latest_msc, times), latest_msc))
     quality |= _mark(far, Quality.FAR) | _mark(~far & (times < newest), Quality.LATE)
     return _short(quality), int(newest[-1])
 
 
-def deal_quality(deals: Records, until_msc: int) -> QualityArray:
-    """Quality marks of deals, as of ticks: times before 1970 or after `until_msc` are far."""
-    return _short(_mark(_is_far(deals["time_msc"], until_msc), Quality.FAR))
+def deal_quality(deals: Records, span: Span) -> QualityArray:
+    """Quality marks of deals, as of ticks: times outside the span are far."""
+    return _short(_mark(_is_far(deals["time_msc"], span), Quality.FAR))
 
 
 def each(quality: QualityArray, count: int) -> QualityArray:
@@ -96,8 +112,8 @@ def near_times(records: Records, quality: QualityArray) -> NDArray[np.int64]:
     return np.where(far, -NEVER_MSC, times) if far.any() else times
 
 
-def _is_far(times: NDArray[np.int64], until_msc: int) -> NDArray[np.bool_]:
-    far: NDArray[np.bool_] = (times < 0) | (times > until_msc)
+def _is_far(times: NDArray[np.int64], span: Span) -> NDArray[np.bool_]:
+    far: NDArray[np.bool_] = (times < span.first_msc) | (times > span.last_msc)
     return far
 
 
@@ -123,11 +139,12 @@ def quality_counts(quality: QualityArray) -> dict[str, int]:
     return {name: count for name, count in counts.items() if count}
 
 
-def _few_qualities(ticks: Records, latest_msc: int, until_msc: int) -> tuple[QualityArray, int]:
+def _few_qualities(ticks: Records, latest_msc: int, span: Span) -> tuple[QualityArray, int]:
     """The same without NumPy, whose calls cost more than a few ticks."""
     marks = []
+    first_msc, last_msc = span
     for _, bid, ask, last, _, time_msc, _, _ in ticks.tolist():
-        is_far = not 0 <= time_msc <= until_msc
+        is_far = not first_msc <= time_msc <= last_msc
         mark = _FAR if is_far else _LATE if time_msc < latest_msc else 0
         if not (0 < bid <= ask < math.inf and 0 <= last < math.inf):
             mark |= _odd_prices(bid, ask, last)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mt5bridge.records import Records
 from mt5bridge.server.recount import Checked
-from mt5bridge.validate import QualityArray, deal_quality, tick_quality
+from mt5bridge.validate import QualityArray, Span, deal_quality, tick_quality
 from mt5bridge.wire import Deals, Ticks
 
 
@@ -24,7 +24,11 @@ def far_text(place: str, far: Records) -> str:
 def quality_of(
     frame: Ticks | Deals, records: Records, latest_msc: int, until_msc: int
 ) -> tuple[QualityArray, int]:
-    """The marks of a frame's records, and the newest time of the stream behind them."""
+    """The marks of a frame's records, and the newest time of the stream behind them.
+
+    Times after `until_msc`, UTC, are far.
+    """
+    span = Span.of(frame.utc_offset_ms, until_msc)
     if isinstance(frame, Ticks):
-        return tick_quality(records, latest_msc, until_msc)
-    return deal_quality(records, until_msc), latest_msc
+        return tick_quality(records, latest_msc, span)
+    return deal_quality(records, span), latest_msc

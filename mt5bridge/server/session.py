@@ -397,7 +397,7 @@ class Session:
         records = frame.records[known:] if known else frame.records
         if stream.key == DEALS:
             records = self.names.of_deals(records)
-        until_msc = now.utc_msc + frame.utc_offset_ms + self.settings.ahead_max_ms
+        until_msc = now.utc_msc + self.settings.ahead_max_ms
         quality, latest_msc = quality_of(frame, records, stream.latest_msc, until_msc)
         batch = Batch(
             self.identity,

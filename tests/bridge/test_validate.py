@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from mt5bridge.records import DEAL, TICK, Records
 from mt5bridge.validate import (
+    NEVER_MSC,
     Quality,
+    Span,
     deal_quality,
     each,
     near,
@@ -46,15 +48,15 @@ def _mark(bid: float, ask: float, last: float, mark: Quality) -> Quality:
     return mark
 
 
-@given(_TICKS, st.integers(0, 5), st.sampled_from([6, 2**63 - 1]))
+@given(_TICKS, st.integers(0, 5), st.sampled_from([6, NEVER_MSC]), st.integers(-3, 3))
 def test_marks(
-    rows: list[tuple[float, float, float, int]], latest_msc: int, until_msc: int
+    rows: list[tuple[float, float, float, int]], latest_msc: int, until_msc: int, offset_ms: int
 ) -> None:
     """6.9: few ticks and many are marked alike, and what is far makes nothing late."""
-    quality, newest = tick_quality(_ticks(rows), latest_msc, until_msc)
+    quality, newest = tick_quality(_ticks(rows), latest_msc, Span.of(offset_ms, until_msc))
     expected = []
     for bid, ask, last, time_msc in rows:
-        if not 0 <= time_msc <= until_msc:
+        if time_msc < 0 or not 0 <= time_msc - offset_ms <= until_msc:
             expected.append(_mark(bid, ask, last, Quality.FAR))
             continue
         late = Quality.LATE if time_msc < latest_msc else Quality(0)
@@ -89,7 +91,7 @@ def test_deals_of_far_times_are_marked_and_left_out_where_times_count() -> None:
     """6.9"""
     deals = np.zeros(4, DEAL)
     deals["time_msc"] = [5, -1, 2**63 - 1, 6]
-    quality = deal_quality(deals, 6)
+    quality = deal_quality(deals, Span(0, 6))
     assert quality.tolist() == [0, 32, 32, 0]
     assert near(deals, quality)["time_msc"].tolist() == [5, 6]
     assert near_times(deals, quality).tolist() == [5, -(2**63) + 1, -(2**63) + 1, 6]

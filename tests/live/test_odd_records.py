@@ -15,7 +15,7 @@ from cep.plan import compile_rules
 from mt5bridge.records import DEAL, TICK, Records
 from mt5bridge.server import DEALS, Batch, ticks_of
 from mt5bridge.spool import read
-from mt5bridge.validate import deal_quality, tick_quality
+from mt5bridge.validate import Span, deal_quality, tick_quality
 from mt5bridge.wire import TIME_MSC_MAX, TIME_MSC_MIN, decode, encode
 from tests.live.timed import Life, archived, backtested
 
@@ -75,14 +75,14 @@ def odd_deals() -> Records:
 class Market(Life):
     """A life whose batches are marked as a session marks them."""
 
-    def give(self, records: Records, first: int) -> None:
+    def give(self, records: Records, first: int, utc_offset_ms: int = OFFSET_MS) -> None:
         is_tick = records.dtype == TICK
         stream = ticks_of("A") if is_tick else DEALS
-        until_msc = UNTIL_MSC + OFFSET_MS
-        quality = tick_quality(records, 0, until_msc)[0] if is_tick else None
-        marks = deal_quality(records, until_msc) if quality is None else quality
+        span = Span.of(utc_offset_ms, UNTIL_MSC)
+        quality = tick_quality(records, 0, span)[0] if is_tick else None
+        marks = deal_quality(records, span) if quality is None else quality
         assert self.intake.on_batch(
-            Batch("demo", stream, first, records, marks, OFFSET_MS, NOW_MSC)
+            Batch("demo", stream, first, records, marks, utc_offset_ms, NOW_MSC)
         )
         self.pipeline.flush()
 
@@ -117,6 +117,18 @@ def test_rules_go_on_behind_times_that_cannot_be(market: Market, tmp_path: Path)
     report = verify(archive)
     assert (report.rows, report.problems) == (9 + len(odd_deals()), ())
     assert list(backtested(archive, RULES)) == market.lines
+
+
+def test_times_that_are_before_1970_only_as_utc_cannot_be_either(market: Market) -> None:
+    """6.9: rules have UTC, and none before 1970; a server in the east has such times for hours."""
+    east_ms = 7_200_000
+    market.give(ticks(east_ms - 1, 0, NOW_MSC + east_ms), 1, east_ms)
+    dealt = odd_deals()[-2:]
+    dealt["time_msc"] = [east_ms - 1, NOW_MSC + east_ms]
+    market.give(dealt, 1, east_ms)
+    market.spool.close()
+    assert sum(b'"stream":"Seen"' in line for line in market.lines) == 1
+    assert sum(b'"stream":"Dealt"' in line for line in market.lines) == 1
 
 
 def test_the_newest_stored_time_is_one_that_can_be(market: Market) -> None:
