@@ -16,7 +16,9 @@ from statistics import median
 
 from loguru import logger
 
-from benchmarks.w1 import HERE, MARKED, SYMBOLS, Market
+from benchmarks.live_daemon import RULES
+from benchmarks.live_market import SYMBOLS, Market
+from benchmarks.w1 import MARKED
 from cep.engine.native import Compiled
 from cep.live.intake import Intake
 from cep.live.pipeline import Pipeline
@@ -41,7 +43,7 @@ class Frames:
         self._together = together
         self._spool = Spool(folder)
         self._spool.recover()
-        rules = compile_rules((HERE / "w1_rules.cep").read_text(), "w1")
+        rules = compile_rules((RULES).read_text(), "w1")
         run = Compiled(rules, outputs=["Turn", "Go"], machine="always").start()  # as a daemon
         run.warm_up()
         self._pipeline = Pipeline(run, lambda _caused: None)

@@ -14,6 +14,9 @@ from benchmarks.compile_time import child
 from benchmarks.frames import Frames
 from benchmarks.jepc_engines import engine as make
 from benchmarks.jepc_measure import CHUNK, FILL_MS, rates
+from benchmarks.live_daemon import daemon
+from benchmarks.live_market import Market, planned
+from benchmarks.live_terminal import Terminal, paced
 from benchmarks.measure import seconds
 from benchmarks.paper import DENSE, Load
 from benchmarks.side_by_side import batches, loaded, push
@@ -160,17 +163,17 @@ def wire_to_signal(place: int) -> Prepare:
     """1 / seconds from a tick's moment to its signal at 10,000 ticks/s: a percentile of W1."""
 
     def prepare(stack: ExitStack, folder: Path) -> Rate:
-        terminal = w1.Terminal(stack.enter_context(w1.daemon(folder)))
+        terminal = Terminal(stack.enter_context(daemon(folder)))
         stack.callback(terminal.close)
-        market = w1.Market(w1.MARKED[W1_RATE])
+        market = Market(w1.MARKED[W1_RATE])
         terminal.greet()
-        w1.paced(terminal, w1.planned(market, W1_RATE, 1.0))
+        paced(terminal, planned(market, W1_RATE, 1.0))
 
         def rate() -> float:
-            plan = w1.planned(market, W1_RATE, W1_S)
+            plan = planned(market, W1_RATE, W1_S)
             terminal.drain()
             terminal.latencies_ns.clear()
-            w1.paced(terminal, plan)
+            paced(terminal, plan)
             terminal.drain()
             return 1e6 / w1.percentiles(terminal.latencies_ns)[place]
 
