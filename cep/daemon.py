@@ -1,14 +1,15 @@
 """The live service: the only place that wires stages together and owns threads.
 
 Server thread (the caller's): sockets, total order, rules, signals and orders. Commit thread: the
-disk, and after it the acknowledgements. Order thread: the order journal's disk. Archive thread:
-sealed segments to Parquet. Feed thread: rows from disk for programs that read along. With queries
-on a database a thread of its own follows the spool.
+disk, after it the acknowledgements, and what terminals tell of symbols. Order thread: the order
+journal's disk. Archive thread: sealed segments to Parquet. Feed thread: rows from disk for programs
+that read along. With queries on a database a thread of its own follows the spool.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from contextlib import ExitStack
 from threading import Event
 
@@ -28,6 +29,7 @@ from cep.live.paper_feed import PaperFeed
 from cep.live.rule_files import RuleFiles
 from cep.live.rules import LiveRules
 from cep.live.set_aside import remove_oldest
+from cep.live.specifications import Specifications
 from cep.live.state_folder import check_access, hold
 from cep.live.state_format import check_format, take_over
 from cep.live.timekeeper import Timekeeper
@@ -131,6 +133,7 @@ class Daemon:
         rules = self.files
         self.spool = self._open_spool(stack)
         self.intake = Intake(self.spool)
+        self.specifications = self._open_specifications(stack)
         if self._is_paper:
             market = market_on(self.config.paper)
             self.paper = Paper(self.config.state.folder, self.spool, market)
@@ -201,6 +204,17 @@ class Daemon:
             logger.error("{}: damaged: {}", path, damage)
         return spool
 
+    def _open_specifications(self, stack: ExitStack) -> Specifications:
+        store = self.config.spool
+        found = Specifications(store.folder, store.specifications_max_mib * MEBIBYTE)
+        stack.callback(self._write_specifications, found.close)
+        return found
+
+    def _write_specifications(self, write: Callable[[], object]) -> None:
+        """Nothing that is acknowledged depends on room for them."""
+        with self.troubles.attempt(self.specifications.path, if_full=Effect.GOES_ON):
+            write()
+
     def _close_spool(self, spool: Spool) -> None:
         try:
             spool.close()
@@ -248,6 +262,7 @@ class Daemon:
         """
         self.spool.announce()
         self.outgoing.journal.announce()
+        self.specifications.look(self.sink.complain)
         most = self.config.spool.waiting_max_mib * MEBIBYTE
         self._are_rows_too_many = self.files.waiting_bytes > most
 
@@ -261,6 +276,7 @@ class Daemon:
         self.sink.on_taken = self.files.on_taken
         self.sink.on_gap = self.intake.on_gap
         self.sink.on_watermark = self.timekeeper.on_watermark
+        self.sink.on_specified = self.specifications.take
         self.outgoing.listen(self.sink)
         streams = self.spool.recovered.streams
         resumes = {key: state.position for key, state in streams.items()}
@@ -292,6 +308,7 @@ class Daemon:
         self._acknowledge()
         self.files.write_journal()
         self.files.save()
+        self._write_specifications(self.specifications.write)
 
     def _acknowledge(self) -> None:
         """Tell terminals what they may forget, unless something fails."""

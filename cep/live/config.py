@@ -157,6 +157,7 @@ class Store(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     segment_minutes: AtLeastOne = 60
     max_mib: AtLeastOne = 8_192
     waiting_max_mib: AtLeastOne = 256
+    specifications_max_mib: AtLeastOne = 64
 
 
 class Archiving(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

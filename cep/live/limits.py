@@ -25,6 +25,11 @@ LIMITS = (
     Limit("streams_refused", "[server] streams_max", "symbols of terminals were refused"),
     Limit("signals_refused", "[server] requests_max", "signals or orders were not sent"),
     Limit("refused", "[spool] max_mib, waiting_max_mib", "records had to wait in terminals"),
+    Limit(
+        "specifications_reached",
+        "[spool] specifications_max_mib",
+        "what terminals told of symbols was not kept",
+    ),
     Limit("rules_refused", "[rules] file_max_kib", "a changed rule file was not read"),
     Limit("events_left_out", "[server] events_max", "terminals did not get all complex events"),
     Limit("bindings_forgotten", "[server] bindings_max", "complex events came without attributes"),

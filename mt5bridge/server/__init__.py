@@ -18,6 +18,7 @@ from mt5bridge.server.requests import Request
 from mt5bridge.server.server import Server
 from mt5bridge.server.settings import BindError, Settings, UnsafeBindError
 from mt5bridge.server.sink import Sink
+from mt5bridge.server.specified import Specified
 
 __all__ = [
     "DEALS",
@@ -30,6 +31,7 @@ __all__ = [
     "Server",
     "Settings",
     "Sink",
+    "Specified",
     "StreamKey",
     "Trader",
     "Watermark",

@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 from mt5bridge.records import Records
+from mt5bridge.server.batch import DEALS, Batch, wire_name
 from mt5bridge.server.recount import Checked
-from mt5bridge.validate import QualityArray, Span, deal_quality, tick_quality
+from mt5bridge.server.sink import Sink
+from mt5bridge.validate import (
+    Quality,
+    QualityArray,
+    Span,
+    deal_quality,
+    quality_counts,
+    tick_quality,
+)
 from mt5bridge.wire import Deals, Ticks
 
 
@@ -32,3 +41,16 @@ def quality_of(
     if isinstance(frame, Ticks):
         return tick_quality(records, latest_msc, span)
     return deal_quality(records, span), latest_msc
+
+
+def count_batch(sink: Sink, batch: Batch) -> None:
+    """Count the records of a batch and their marks, and complain of those of a far time."""
+    sink.count("deals" if batch.stream == DEALS else "ticks", len(batch.records))
+    if not len(batch.quality):
+        return
+    for mark, number in quality_counts(batch.quality).items():
+        sink.count(f"quality_{mark}", number)
+    far = batch.records[(batch.quality & int(Quality.FAR)) != 0]
+    if len(far):
+        name = wire_name(batch.stream) or "deals"
+        sink.complain("far_times", far_text(f"{batch.identity} {name}", far))

@@ -23,13 +23,13 @@ from mt5bridge.server.batch import (
 from mt5bridge.server.events import EVENTS_A_HEARTBEAT, EventStore, Subscription
 from mt5bridge.server.figures import Figures
 from mt5bridge.server.names import Names, renamed
-from mt5bridge.server.odd import difference_text, far_text, quality_of
+from mt5bridge.server.odd import count_batch, difference_text, quality_of
 from mt5bridge.server.recount import Agreement
 from mt5bridge.server.requests import Request, RequestQueue
-from mt5bridge.server.settings import Settings
+from mt5bridge.server.settings import Settings, more_streams
 from mt5bridge.server.sink import Sink
+from mt5bridge.server.specified import specified
 from mt5bridge.server.stream import Stream, Verdict
-from mt5bridge.validate import Quality, quality_counts
 from mt5bridge.wire import (
     DEALS_STREAM,
     Account,
@@ -64,8 +64,7 @@ from mt5bridge.wire import (
     encode,
 )
 
-_RECORDS = (Ticks, Deals, Lost, Recount)
-_NEW_SPOOL = "archive the spool and begin a new one"
+_PUBLISHED = (Ticks, Deals, Lost, Recount)
 TOO_MANY = "too many requests without a result"
 UNKNOWN = "no such terminal is known"
 
@@ -205,7 +204,7 @@ class Session:
     def receive(self, frame: Frame, now: Now) -> list[Frame]:
         """Take one frame of the connected terminal; the replies, in order."""
         self.heard_ms = now.ms
-        if isinstance(frame, _RECORDS) and not self.grant.may(Role.PUBLISH):
+        if isinstance(frame, _PUBLISHED) and not self.grant.may(Role.PUBLISH):
             return self._not_allowed("the credential does not have the role `publish`")
         if isinstance(frame, Subscribe) and not self.grant.may(Role.READ):
             return self._not_allowed("the credential does not have the role `read`")
@@ -215,7 +214,7 @@ class Session:
             case Heartbeat():
                 return self._receive_heartbeat(frame, now)
             case Symbols():
-                return self._receive_symbols(frame)
+                return self._receive_symbols(frame, now)
             case Lost():
                 return self._receive_lost(frame, now)
             case SignalResult():
@@ -416,19 +415,8 @@ class Session:
             return
         stream.take(records, now.ms, quality)
         stream.latest_msc = latest_msc
-        self._count_batch(batch)
+        count_batch(self.sink, batch)
         self._compare(stream)
-
-    def _count_batch(self, batch: Batch) -> None:
-        self.sink.count("deals" if batch.stream == DEALS else "ticks", len(batch.records))
-        if not len(batch.quality):
-            return
-        for mark, number in quality_counts(batch.quality).items():
-            self.sink.count(f"quality_{mark}", number)
-        far = batch.records[(batch.quality & int(Quality.FAR)) != 0]
-        if len(far):
-            name = wire_name(batch.stream) or "deals"
-            self.sink.complain("far_times", far_text(f"{self.identity} {name}", far))
 
     def _receive_heartbeat(self, beat: Heartbeat, now: Now) -> list[Frame]:
         self.figures.beaten(beat, now)
@@ -464,15 +452,14 @@ class Session:
         stream = self.streams[self.keys[stream_id]]
         return Mark(stream_id, stream.expected - 1, stream.stored)
 
-    def _receive_symbols(self, frame: Symbols) -> list[Frame]:
+    def _receive_symbols(self, frame: Symbols, now: Now) -> list[Frame]:
         if self.is_renamed:
             self.is_renamed = False
             self.symbols.clear()
-        if refused := self.names.refuses(frame.symbols):
+        refusals = (self.grant.refuses_symbol(self.names.key(s.name)[1]) for s in frame.symbols)
+        if refused := self.names.refuses(frame.symbols) or next(filter(None, refusals), ""):
             return self._not_allowed(refused)
-        for symbol in frame.symbols:
-            if refused := self.grant.refuses_symbol(self.names.key(symbol.name)[1]):
-                return self._not_allowed(refused)
+        taken: list[Symbol] = []
         for symbol in frame.symbols:
             if refusal := self._refuse_symbol(symbol):
                 return [refusal]
@@ -480,10 +467,13 @@ class Session:
             self.keys[symbol.stream] = key
             self.ids[key] = symbol.stream
             self.symbols[known.name] = known
+            taken.append(known)
             stream = self.streams.setdefault(key, Stream(key))
             if stream.stored:
                 self.acked.add(key)  # the disk may have gone on since WELCOME
         self._tell_trader()
+        if self.hello is not None:
+            self.sink.tell_specified(specified(self.hello, self.grant, taken, now.utc_msc))
         return []
 
     def _refuse_symbol(self, symbol: Symbol) -> Error | None:
@@ -586,11 +576,6 @@ class Session:
     def _unknown(self, stream_id: int) -> Frame:
         self.sink.complain("unknown_streams", f"{self.identity}: stream {stream_id}")
         return Error.of(ErrorCode.UNKNOWN_STREAM, f"stream {stream_id}: send SYMBOLS first")
-
-
-def more_streams(settings: Settings) -> str:
-    """What is said to who needs a stream where there is no room for one."""
-    return f"more than {settings.streams_max} streams of all terminals: {_NEW_SPOOL}"
 
 
 def _resume(stream: Stream) -> Resume:

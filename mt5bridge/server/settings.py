@@ -124,6 +124,12 @@ class Settings:
                 raise ValueError(f"passwords: {fault}")
 
 
+def more_streams(settings: Settings) -> str:
+    """What is said to who needs a stream where there is no room for one."""
+    most = settings.streams_max
+    return f"more than {most} streams of all terminals: archive the spool and begin a new one"
+
+
 def _has_port(address: str) -> bool:
     """Whether a TCP address names a port; ZeroMQ takes the lower 16 bits of any number."""
     if not address.startswith("tcp://"):

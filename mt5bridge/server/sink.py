@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from loguru import logger
 
 from mt5bridge.server.batch import Batch, Funds, Gap, Outcome, Trader, Watermark
+from mt5bridge.server.specified import Specified
 
 _COMPLAINTS = 20
 _COUNT_MAX = 2**63 - 1
@@ -38,10 +39,10 @@ class Sink:
     `on_batch` and `on_gap` return whether it was taken; what was not is asked for again later.
     `on_watermark` tells up to when a terminal's ticks were all handed to `on_batch`. `on_taken`
     says that all that had come was handed over, so that work on it can be done together.
-    `on_trader` tells of a terminal that trades, `on_funds` of its account. `complaints` holds the
-    newest ones, `reasons` the newest of each counter. What a callback raises ends the server's
-    thread: who stores has failed, and no terminal is to blame; `has_failed` tells it from what goes
-    wrong in a session.
+    `on_trader` tells of a terminal that trades, `on_funds` of its account, `on_specified` what it
+    says of symbols and account, again and again. `complaints` holds the newest ones, `reasons` the
+    newest of each counter. What a callback raises ends the server's thread: who stores has failed,
+    and no terminal is to blame; `has_failed` tells it from what goes wrong in a session.
     """
 
     on_batch: Callable[[Batch], bool] = _take
@@ -49,6 +50,7 @@ class Sink:
     on_outcome: Callable[[Outcome], None] = _ignore
     on_trader: Callable[[Trader], None] = _ignore
     on_funds: Callable[[Funds], None] = _ignore
+    on_specified: Callable[[Sequence[Specified]], None] = _ignore
     on_taken: Callable[[], None] = _rest
     on_watermark: Callable[[Watermark], None] = _ignore
     counters: Counter[str] = field(default_factory=Counter)
@@ -79,6 +81,10 @@ class Sink:
     def tell_funds(self, funds: Funds) -> None:
         """Hand on how an account stands."""
         self._call(self.on_funds, funds)
+
+    def tell_specified(self, parts: Sequence[Specified]) -> None:
+        """Hand on what symbols are like, or an account."""
+        self._call(self.on_specified, parts)
 
     def count(self, name: str, number: int = 1) -> None:
         """Add to a counter, which stays a number that JSON readers know."""

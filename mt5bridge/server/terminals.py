@@ -16,8 +16,8 @@ from mt5bridge.server.events import EventStore
 from mt5bridge.server.proofs import UNPROVEN, Proofs
 from mt5bridge.server.refusals import Refusals
 from mt5bridge.server.requests import Request
-from mt5bridge.server.session import UNKNOWN, Session, more_streams
-from mt5bridge.server.settings import Settings
+from mt5bridge.server.session import UNKNOWN, Session
+from mt5bridge.server.settings import Settings, more_streams
 from mt5bridge.server.sink import Sink
 from mt5bridge.wire import (
     VERSION,

@@ -39,6 +39,7 @@ ALL: dict[str, dict[str, Any]] = {
     },
     "spool": {
         "folder": "s", "segment_mib": 2, "segment_minutes": 3, "max_mib": 4, "waiting_max_mib": 5,
+        "specifications_max_mib": 6,
     },
     "archive": {"folder": "a", "every_seconds": 5},
     "state": {

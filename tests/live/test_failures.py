@@ -21,6 +21,7 @@ from cep.daemon import Daemon, DaemonFailedError
 from cep.live.config import Config, read_config
 from cep.live.health import notices
 from cep.live.outgoing import Outgoing
+from cep.live.specifications import Specifications
 from cep.live.status_file import StatusFile, status_path
 from mt5bridge.client import Connection
 from mt5bridge.clock import Now, now_msc
@@ -116,6 +117,7 @@ FAILING = [
     ("spool write", "write_at", "segment-"),
     ("new segment", "sync_directory", "/spool"),
     ("rows", "write_at", "events.jsonl"),
+    ("specifications", "sync", "specifications.jsonl"),
     ("rows sync", "sync", "events.jsonl"),
     ("snapshot", "sync", ".state"),
 ]
@@ -165,6 +167,7 @@ def with_deals(config: Config, disk: RecordingDisk) -> tuple[Daemon, Acks]:
     daemon, acks = Daemon(config), Acks()
     daemon.outgoing = Outgoing(config, lambda _row: None, list, daemon.troubles)
     daemon.server = acks  # type: ignore[assignment]
+    daemon.specifications = Specifications(config.spool.folder, 1)
     daemon.outgoing._stored_first = daemon.outgoing.journal.add(Halted(1, False, "a deal"))
     return daemon, acks
 
