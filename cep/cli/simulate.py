@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
 
 import click
 
+from cep.account.market import market_of
+from cep.account.simulated import account_at
 from cep.cli.access import access
+from cep.cli.account import ACCOUNT_FILE
 from cep.cli.errors import UserError
 from cep.cli.numbers import SECONDS, SPEED
 from cep.cli.paths import FILE
@@ -19,13 +22,13 @@ from cep.cli.settings_file import CONFIG
 from cep.cli.text import counted, say
 from cep.cli.tick_files import load_ticks, made_up_ticks, points_of
 from cep.report.tables import time_text
+from mt5bridge.broker import Terms
 from mt5bridge.client import ClientState, Connection
 from mt5bridge.clock import monotonic_ms
 from mt5bridge.escapes import one_line
 from mt5bridge.history import ServerTime
-from mt5bridge.records import Records
 from mt5bridge.simulator import (
-    Account,
+    DEPOSIT,
     NotLetInError,
     RefusedError,
     Runner,
@@ -36,7 +39,7 @@ from mt5bridge.simulator import (
     simulated_hello,
     simulated_symbol,
 )
-from mt5bridge.wire import Side, Signal
+from mt5bridge.wire import Hello, Side, Signal
 
 WRONG = (
     "name the daemon's settings with --config, or its credential with --credential: of another "
@@ -73,6 +76,7 @@ HINT = "name the daemon's settings with --config, or another terminal's name wit
     "--point", "points", multiple=True, metavar="SYMBOL=SIZE",
     help="Size of a point (default: the prices' decimals, where they suffice). Repeat it.",
 )  # fmt: skip
+@ACCOUNT_FILE
 @click.option("--speed", type=SPEED, help="Times real time; as fast as possible if left out.")
 @click.option("--script", type=FILE, help="TOML file of faults to act out.")
 @click.option("--identity", default="simulator", show_default=True, help="The terminal's name.")
@@ -99,6 +103,8 @@ def command(
     count: int,
     seed: int,
     points: tuple[str, ...],
+    account_file: Path | None,
+    hedging: bool,
     speed: float | None,
     script: Path | None,
     identity: str,
@@ -115,31 +121,32 @@ def command(
     if bool(files) == bool(names):
         raise UserError("which ticks?", "give either --ticks FILE or --random SYMBOL")
     server = ServerTime.parse(server_time) if server_time else None
+    odd = read_script(script) if script else Script()
+    plain = Terms(hedging or odd.hedging, DEPOSIT, money_digits=2)
+    market = market_of(account_file, plain, 0, 0.0)
     given = given_points(points)
     if files:
         ticks = load_ticks(files, symbol, server, given, decimal_comma=decimal_comma)
     else:
         ticks = made_up_ticks(names, count, seed)
-    sizes = points_of(ticks, given, made_up=bool(names))
-    odd = read_script(script) if script else Script()
-    terminal = make_terminal(ticks, sizes, odd, identity, speed)
+    said = {} if market.account is None else market.account.points
+    known = {**{name: size for name, size in said.items() if name in ticks}, **given}
+    sizes = points_of(ticks, known, made_up=bool(names))
+    symbols = {name: simulated_symbol(name, sizes[name]) for name in ticks}
+    account, told = account_at(market, symbols, odd.fills)
+    hello = hello_of(identity, market.terms)
+    terminal = Terminal(hello, told, prepare(ticks, odd), account, odd, speed)
     daemon = access(connect, config, credential, user)
     with Connection(daemon.address, daemon.credential) as connection:
         watch = Watch(terminal, daemon.address, round(1000 * patience), round(1000 * stay))
         play(Runner(terminal, connection), watch)
 
 
-def make_terminal(
-    ticks: Mapping[str, Records],
-    points: Mapping[str, float],
-    script: Script,
-    identity: str,
-    speed: float | None,
-) -> Terminal:
-    symbols = {name: simulated_symbol(name, points[name]) for name in ticks}
-    hello = simulated_hello(identity, secrets.randbits(63), hedging=script.hedging)
-    account = Account(script.fills, hedging=script.hedging)
-    return Terminal(hello, symbols, prepare(ticks, script), account, script, speed)
+def hello_of(identity: str, terms: Terms) -> Hello:
+    """What the terminal says of itself and its account."""
+    said = simulated_hello(identity, secrets.randbits(63), hedging=terms.hedging)
+    leverage, currency = round(terms.leverage), terms.currency
+    return replace(said, leverage=leverage or said.leverage, currency=currency or said.currency)
 
 
 class Watch:

@@ -34,7 +34,7 @@ from cep.market import shown_ticks
 from mt5bridge.broker import Terms
 from mt5bridge.records import Records, utc_msc
 from mt5bridge.server import DEALS, Batch, Funds, Outcome, Request, Trader
-from mt5bridge.simulator.account import Account, specification
+from mt5bridge.simulator.account import DEPOSIT, Account, specification
 from mt5bridge.spool import Group, RecordKind, Spool
 from mt5bridge.validate import ALL_GOOD
 from mt5bridge.wire import Account as AccountFrame
@@ -43,7 +43,6 @@ from mt5bridge.wire import Halt, Signal, SignalResult, Symbol, TradeMode
 PAPER = "paper"
 """Names the account, and who trades on it."""
 LOG = ".paper"
-DEPOSIT = 10_000.0
 """Of an account without a file."""
 REMEDY = "give paper trading folders of its own: [state] folder and [spool] folder"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mt5bridge.simulator.account import Account
+from mt5bridge.simulator.account import DEPOSIT, Account
 from mt5bridge.simulator.latency import LatencyProbe
 from mt5bridge.simulator.run import NotLetInError, RefusedError, Runner
 from mt5bridge.simulator.script import Script, ScriptError, parse_script, read_script
@@ -17,6 +17,7 @@ from mt5bridge.simulator.terminal import (
 from mt5bridge.simulator.ticks import Walk, random_walk
 
 __all__ = [
+    "DEPOSIT",
     "Account",
     "LatencyProbe",
     "NotLetInError",

@@ -24,7 +24,8 @@ from mt5bridge.wire import (
     TradeMode,
 )
 
-_DEPOSIT = 10_000.0
+DEPOSIT = 10_000.0
+"""Of an account of which nobody says another balance."""
 _CHANGES = (
     codes.SLTP, codes.MODIFY, codes.REMOVE, codes.CHANGE_HELD, codes.CANCEL_HELD,
 )  # fmt: skip
@@ -48,7 +49,7 @@ class Account:
         """`terms` say all of it; without them it has 10,000, and no margin is asked."""
         self.deals: Records = np.empty(0, DEAL)
         self.executed: dict[int, list[SignalResult]] = {}
-        terms = terms or Terms(hedging, _DEPOSIT, 0.0, 2, tuple(fills), first_ticket)
+        terms = terms or Terms(hedging, DEPOSIT, 0.0, 2, tuple(fills), first_ticket)
         self.hedging = terms.hedging
         self.utc_offset_ms = 0
         self._broker = Broker(terms)

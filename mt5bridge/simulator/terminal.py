@@ -174,12 +174,12 @@ class Terminal:
 
     def _tell_account(self) -> None:
         account = self.account
-        profit = account.floating
+        profit, margin = account.floating, account.margin
         equity = account.balance + profit
         self.client.tell(
             AccountFrame(
-                self.tape.now_msc - self.client.utc_offset_ms, account.balance, 0.0, profit,
-                equity, 0.0, equity, account.positions, account.orders, _ALLOWED,
+                self.tape.now_msc - self.client.utc_offset_ms, account.balance, 0.0, profit, equity,
+                margin, equity - margin, account.positions, account.orders, _ALLOWED,
             )
         )  # fmt: skip
 

@@ -16,7 +16,7 @@ from cep.cli.errors import UserError
 from cep.cli.tick_files import load_ticks, made_up_ticks, points_of
 from mt5bridge.history import ServerTime
 from mt5bridge.records import Records
-from mt5bridge.server import DEALS, Batch, Server, Settings, Sink
+from mt5bridge.server import DEALS, Batch, Outcome, Server, Settings, Sink
 from mt5bridge.wire import Side, Signal
 from tests.credentials import CREDENTIAL, PASSWORDS
 from tests.waiting import LONG_S
@@ -27,7 +27,8 @@ class Daemon:
 
     def __init__(self) -> None:
         self.ticks: dict[str, list[Records]] = {}
-        self.outcomes: list[object] = []
+        self.outcomes: list[Outcome] = []
+        self.deals: list[Records] = []
         sink = Sink(on_batch=self.take, on_outcome=self.outcomes.append)
         self.server = Server(Settings(bind="tcp://127.0.0.1:*", passwords=PASSWORDS), sink)
         self.stop = Event()
@@ -39,6 +40,8 @@ class Daemon:
             if not self.ticks:
                 self.server.send(batch.identity, sell(symbol, int(batch.records["time_msc"][-1])))
             self.ticks.setdefault(symbol, []).append(batch.records.copy())
+        else:
+            self.deals.append(batch.records.copy())
         self.server.acknowledge(batch.identity, batch.stream, batch.last)
         return True
 
@@ -82,6 +85,43 @@ def test_all_ticks_arrive_and_the_signal_is_executed(daemon: Daemon) -> None:
     assert lines[0].startswith("signal ") and "Fade: sell" in lines[0] and "0.1 lots" in lines[0]
     assert lines[-1] == "6,000 ticks acknowledged, 1 signal, 1 deal, 0 connections lost"
     assert daemon.outcomes
+
+
+def test_orders_are_executed_at_the_account_of_a_file(daemon: Daemon, tmp_path: Path) -> None:
+    """Commission in the account's money, and what the terminal tells of its account and symbol."""
+    file = tmp_path / "account.toml"
+    file.write_text(
+        '[account]\nbalance = 500.0\ncurrency = "EUR"\nleverage = 30\nhedging = true\n'
+        "[symbols.EURUSD]\npoint = 0.00001\ncontract_size = 1000.0\nvolume_step = 0.05\n"
+        "commission_per_lot = 7.0\n",
+        encoding="utf-8",
+    )
+    result = run(
+        "--connect", daemon.server.address, "--random", "EURUSD", "--count", 3000,
+        "--account", file, "--stay", 0.3,
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    (deal,) = np.concatenate(daemon.deals)
+    assert (deal["volume"], deal["commission"]) == (0.1, -0.7)
+    (terminal,) = daemon.server.status().terminals
+    assert (terminal.currency, terminal.leverage) == ("EUR", 30)
+    account = terminal.account_state
+    assert account is not None and account.balance == pytest.approx(500 - 0.7)
+    assert account.margin > 0 and account.margin_free < account.equity
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[account]\nmoney = 1\n", "account.toml: `account.money`: no such key"),
+        ('[account]\ncurrency = "GBP"\n', "EURUSD brings USD, the account has GBP"),
+    ],
+)
+def test_an_account_that_cannot_be_is_named(tmp_path: Path, text: str, message: str) -> None:
+    file = tmp_path / "account.toml"
+    file.write_text(text, encoding="utf-8")
+    result = run("--connect", "tcp://127.0.0.1:9", "--random", "EURUSD", "--account", file)
+    assert result.exit_code == 2 and message in result.stderr and "help: " in result.stderr
 
 
 def test_a_second_run_tells_of_its_own_ticks(daemon: Daemon) -> None:
