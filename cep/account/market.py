@@ -7,8 +7,9 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-from cep.account.account_file import AccountFile, read_account
+from cep.account.account_file import MODES, SIDES, AccountFile, SymbolPart, read_account
 from cep.account.harsher import AS_TOLD, Harsher
+from cep.account.known import Known, Parts, SpecificationError, time_text
 from cep.account.rates import RateError, Route, route_of
 from cep.account.slippage import NONE, Slippage, slippage_of
 from mt5bridge.broker import Specification, Terms
@@ -16,6 +17,8 @@ from mt5bridge.orders import Limits
 
 MAGIC = 77
 """Of orders, where nobody says another: that of the daemon's settings."""
+FIXED = ("point", "contract_size", "profit_currency", "commission_side", "swap_mode")
+"""What a run has one of for a symbol: what is open would be worth something else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +28,7 @@ class Market:
 
     `symbols` are specifications that are known, others are as `account` says. Where nobody says
     anything, only the point of a symbol is known. `harsher` is how much dearer than all that.
+    `tellers`, `changes` and `unused` are those of an archive (`Known`).
     """
 
     terms: Terms = field(default_factory=Terms)
@@ -35,6 +39,9 @@ class Market:
     account: AccountFile | None = None
     harsher: Harsher = AS_TOLD
     slippage: Slippage = NONE
+    tellers: Mapping[str, str] = field(default_factory=dict)
+    changes: Mapping[str, Parts] = field(default_factory=dict)
+    unused: tuple[str, ...] = ()
 
     @property
     def limits(self) -> Limits | None:
@@ -49,14 +56,33 @@ class Market:
         if symbol in self.symbols:
             return self.symbols[symbol]
         if self.account is not None and (part := self.account.part(symbol)) is not None:
-            return part.specification(point, self.slippage_points, self.slippage)
+            return self._of(part, point)
         return self._slipping(Specification(point, point))
+
+    def later(self, symbol: str, first: Specification) -> list[tuple[int, Specification]]:
+        """What becomes of a symbol's specification within the run, each from a time on, UTC ms.
+
+        SpecificationError where that is more than a run can change.
+        """
+        found = []
+        for since_msc, part in self.changes.get(symbol, ()):
+            then = self.harsher.specification(self._of(part, part.point or first.point))
+            for name in FIXED:
+                before, after = getattr(first, name), getattr(then, name)
+                if before != after:
+                    raise SpecificationError(
+                        f"{symbol}: its {name} is {_shown(name, before)}, and "
+                        f"{_shown(name, after)} from {time_text(since_msc)} on, within the run",
+                        "run the times apart: --from, --to; or say what holds for all of it: "
+                        f"--account FILE with {name} in [symbols.{symbol}]",
+                    )
+            found.append((since_msc, then))
+        return found
 
     def described(self, symbol: str, told: Specification) -> Specification:
         """Of a symbol that a terminal has described: what the account's file says of it counts."""
         if self.account is not None and (part := self.account.part(symbol)) is not None:
-            point = part.point or told.point
-            return part.specification(point, self.slippage_points, self.slippage)
+            return self._of(part, part.point or told.point)
         return self._slipping(told)
 
     def route(self, symbol: str, available: Collection[str]) -> Route:
@@ -71,6 +97,9 @@ class Market:
             with suppress(RateError):
                 found.update(name for name, _ in self.route(symbol, available))
         return found
+
+    def _of(self, part: SymbolPart, point: float) -> Specification:
+        return part.specification(point, self.slippage_points, self.slippage)
 
     def _slipping(self, told: Specification) -> Specification:
         return replace(told, slippage_points=self.slippage_points, **asdict(self.slippage))
@@ -87,10 +116,29 @@ def market_of(
     without a file. `slippage` is points, or a text as that of `--slippage`. AccountFileError,
     OSError; SlippageError for such a text.
     """
+    told = Known(None if file is None else read_account(file), file is not None)
+    return market_at(told, plain, latency_ms, slippage, magic)
+
+
+def market_at(
+    told: Known, plain: Terms, latency_ms: int, slippage: float | str, magic: int = MAGIC
+) -> Market:
+    """As `market_of`, where more may be known than a file says."""
     points, more = slippage_of(slippage)
-    account = None if file is None else read_account(file)
-    terms = plain if account is None else account.terms(hedging=plain.hedging)
-    return Market(terms, latency_ms, points, magic, account=account, slippage=more)
+    account = told.account
+    terms = plain
+    if account is not None and told.has_account:
+        terms = account.terms(hedging=plain.hedging)
+    return Market(
+        terms, latency_ms, points, magic, account=account, slippage=more, tellers=told.tellers,
+        changes=told.changes, unused=told.unused,
+    )  # fmt: skip
+
+
+def _shown(name: str, value: object) -> str:
+    """A value of `FIXED` as an account's file has it."""
+    names = {"commission_side": SIDES, "swap_mode": MODES}.get(name, {})
+    return next((text for text, code in names.items() if code == value), str(value))
 
 
 NEXT_TICK = Market()

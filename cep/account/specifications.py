@@ -57,13 +57,13 @@ def check(version: Version) -> None:
     if version.symbol == OTHERS:
         raise ValueError(f"symbols.{OTHERS}: an archive keeps what is told of symbols by name")
     if version.symbol:
-        check_symbol(version.symbol, _part(version.told, SymbolPart))
+        check_symbol(version.symbol, part_of(version.told, SymbolPart))
     else:
-        check_account(_part(version.told, AccountPart))
+        check_account(part_of(version.told, AccountPart))
 
 
-def _part(told: Mapping[str, Any], kind: type[Part]) -> Part:
-    """What is told as a section of an account's file. ValueError."""
+def part_of(told: Mapping[str, Any], kind: type[Part]) -> Part:
+    """Told keys as a section of an account's file. ValueError."""
     try:
         return msgspec.convert(without_nulls(told), kind)
     except msgspec.ValidationError as problem:
@@ -126,14 +126,20 @@ def news(
 def versions_in(path: Path, since_msc: int = 0) -> list[Version]:
     """What an account's file says of symbols, then of its account. AccountFileError, OSError."""
     read_account(path)
-    plain = msgspec.toml.decode(path.read_text(encoding="utf-8"))
-    symbols: dict[str, dict[str, Any]] = plain.get("symbols", {})
-    if wrong := [name for name in symbols if name in ("", OTHERS)]:
+    keys = file_keys(path)
+    if OTHERS in keys:
         raise AccountFileError(
-            f"{path}: symbols.{wrong[0]!r}: an archive keeps what is told of symbols by name",
+            f"{path}: symbols.{OTHERS}: an archive keeps what is told of symbols by name",
             "name each symbol, or give the file to runs: --account FILE",
         )
-    parts = {**symbols, "": plain.get("account", {})}
     return [
-        Version(symbol=name, since_msc=since_msc, told=told) for name, told in parts.items() if told
+        Version(symbol=name, since_msc=since_msc, told=told) for name, told in keys.items() if told
     ]
+
+
+def file_keys(path: Path) -> dict[str, dict[str, Any]]:
+    """What stands in an account's file that can be read: the keys of symbols by their names, then
+    the account's under an empty name.
+    """
+    plain = msgspec.toml.decode(path.read_text(encoding="utf-8"))
+    return {**plain.get("symbols", {}), "": plain.get("account", {})}

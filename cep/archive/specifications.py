@@ -39,30 +39,34 @@ def _said(versions: Iterable[Version], one: Version) -> ItemsView[str, Any]:
 
 def take_told(spool: Path, archive: Archive) -> tuple[int, ArchiveError | None]:
     """Add what a daemon has written in the folder of its spool, to an archive that is held; how
-    much was new, and what the first line is whose words cannot be used. A last line without an end
-    is left for the next time.
+    much was new, and what the first line is whose words cannot be used.
+    """
+    told, problem = told_in(spool)
+    known = set(map(encode, archive.manifest.specifications))
+    new = {line: one for one in told if (line := encode(one)) not in known}
+    _add(archive, new.values())
+    return len(new), problem
+
+
+def told_in(spool: Path) -> tuple[list[Version], ArchiveError | None]:
+    """What terminals told, as a daemon has written it in the folder of its spool, and what is wrong
+    with the first line that cannot be used. A last line without an end is left for the next time.
     """
     path = spool / FILE
     try:
         lines = path.read_bytes().split(b"\n")[:-1]
     except FileNotFoundError:
-        return 0, None
-    known = set(map(encode, archive.manifest.specifications))
-    new: dict[bytes, Version] = {}
-    problem = None
+        return [], None
+    found, problem = list[Version](), None
     for number, line in enumerate(lines, start=1):
         try:
-            version = decode(line)
+            found.append(decode(line))
         except ValueError as error:
             problem = problem or ArchiveError(
                 f"{path}:{number}: {error}; mend or remove the line, then run the same again: all "
                 "else is archived"
             )
-            continue
-        if (told := encode(version)) not in known:
-            new[told] = version
-    _add(archive, new.values())
-    return len(new), problem
+    return found, problem
 
 
 def _add(archive: Archive, new: Iterable[Version]) -> None:

@@ -10,11 +10,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, TypedDict
 
-from cep.account.market import MAGIC, Market, market_of
-from cep.account.slippage import SlippageError
+from cep.account.known import known
+from cep.account.market import MAGIC, Market, market_at
+from cep.account.slippage import SlippageError, slippage_of
 from cep.archive import Archive, Odd
 from cep.backtest.dealt import reads_deals
 from cep.backtest.errors import BacktestError
+from cep.backtest.points import Point, told_points
 from cep.backtest.selection import Selection, check_symbols, select
 from cep.lang import Given
 from cep.market import DEAL_STREAM, NONE, RECORDED, SIMULATED, check_market
@@ -72,7 +74,7 @@ class Asked:
     archive: Archive
     selection: Selection
     market: Market
-    points: Mapping[str, float]
+    points: Mapping[str, Point | float]
     streams: tuple[str, ...] | None
     fills: bool
     deals: str | None
@@ -116,34 +118,45 @@ def asked(text: tuple[str, str], archive: Path | str, options: Options) -> Asked
     given: Options = DEFAULTS | options
     plan = compile_rules(*text, parameters=given["parameters"], magic=given["magic"])
     check_market(plan)
-    file = None if given["account"] is None else Path(given["account"])
-    plain = Terms(given["hedging"])
     try:
-        market = market_of(file, plain, given["latency"], given["slippage"], given["magic"])
+        slippage_of(given["slippage"])
     except SlippageError as problem:
         raise BacktestError(str(problem), problem.hint) from None
-    if given["fills"] != "none":
-        _need_money(plan, market)
     stored = Archive(archive)
     stored.require()
     check_symbols(stored, given["point"])
-    points = {} if market.account is None else market.account.points
     selection = select(
         stored, plan, given["symbols"], _msc(given["start"]), _msc(given["end"]),
         _bits(given["reject"]),
     )  # fmt: skip
+    is_filled = given["fills"] != "none"
+    market, points = _market(given, stored, selection, needs=is_filled and bool(plan.signals))
+    if is_filled:
+        _need_money(plan, market)
     return Asked(
-        plan, stored, selection, market,
-        {**points, **given["point"]}, _streams(plan, given["streams"]),
-        given["fills"] != "none", given["deals"], given["valid_seconds"],
-        _said(given, str(archive), plan, selection),
+        plan, stored, selection, market, points, _streams(plan, given["streams"]), is_filled,
+        given["deals"], given["valid_seconds"], _said(given, str(archive), plan, selection),
     )  # fmt: skip
+
+
+def _market(
+    given: Options, stored: Archive, selection: Selection, *, needs: bool
+) -> tuple[Market, dict[str, Point]]:
+    """How signals are filled and the sizes of points that are told, by an account's file and by the
+    archive, whose word counts where the run `needs` it.
+    """
+    file = None if given["account"] is None else Path(given["account"])
+    versions = stored.manifest.specifications if needs else ()
+    told = known(file, versions, selection.interval_msc, given["point"])
+    plain = Terms(given["hedging"])
+    market = market_at(told, plain, given["latency"], given["slippage"], given["magic"])
+    return market, told_points(told, given["point"])
 
 
 def _need_money(plan: Plan, market: Market) -> None:
     """BacktestError for signals that risk a share of an account whose money is unknown."""
     risking = [one.name for one in plan.signals if "risk_percent" in one.says]
-    if risking and market.account is None:
+    if risking and not market.terms.balance:
         raise BacktestError(
             f"signal {risking[0]} risks a share of the account, whose money nobody says",
             "name a file of the account: --account FILE, with `balance` and the symbols' contracts",

@@ -9,6 +9,7 @@ from cep.account.market import NEXT_TICK, Market
 from cep.account.orders import LOTS_DEFAULT
 from cep.account.slippage import MS_A_SECOND, Slippage
 
+_TOLD = "Commission, swap, margin, stop-out, volumes, lots offered, levels and sessions are"
 LISTED_MAX = 10
 """Of symbols, before only their number is told."""
 
@@ -51,11 +52,27 @@ def _costs(market: Market) -> str:
         return f"{nothing}the spread allows. No sessions."
     names = sorted(market.account.symbols)
     others = "" if OTHERS in names else "; others cost nothing"
+    told = f"{_listed(names) or 'no symbol'}{others}. {_conversion(market)}"
+    if not market.tellers:
+        return f"{_TOLD} those of the account's file: it names {told}"
+    texts = [f"{name} ({_teller(market, name)})" for name in names if name in market.tellers]
+    account = market.tellers.get("")
+    told_of_it = f", and the account ({account})" if account else ""
+    if market.unused:
+        told += (
+            f" What {_listed(market.unused)} told of the account is left out, as nobody told its "
+            "balance."
+        )
     return (
-        "Commission, swap, margin, stop-out, volumes, lots offered, levels and sessions are those "
-        f"of the account's file: it names {_listed(names) or 'no symbol'}{others}. "
-        f"{_conversion(market)}"
+        f"{_TOLD} those that the archive was told of {_listed(texts)}{told_of_it}; known are {told}"
     )
+
+
+def _teller(market: Market, name: str) -> str:
+    """Who told of a symbol, and how often something else within the run."""
+    changes = len(market.changes.get(name, ()))
+    noun = "change" if changes == 1 else "changes"
+    return market.tellers[name] + (f", {changes:,} {noun} in the run" if changes else "")
 
 
 def _conversion(market: Market) -> str:

@@ -12,6 +12,8 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from cep.account.market import Market
+from cep.account.specifications import encode, in_order
 from cep.backtest.code import code_hash
 from cep.backtest.selection import Selection
 from cep.backtest.work import Finished
@@ -47,13 +49,30 @@ def manifest(finished: Finished, files: Mapping[str, Path]) -> dict[str, Any]:
         "account": asdict(market.terms),
         "limits": None if market.limits is None else asdict(market.limits),
         "specifications": {
-            name: {**asdict(market.specification(name, size)), "known": outcome.why_points[name]}
+            name: _specification(market, name, size, outcome.why_points[name])
             for name, size in outcome.points.items()
         },
+        "archive_specifications": _archived(finished) if market.tellers else None,
         "options": dict(asked.said),
         "notes": finished.notes,
         "files": {name: _hash(path.read_bytes()) for name, path in sorted(files.items())},
     }
+
+
+def _archived(finished: Finished) -> dict[str, Any]:
+    """What the archive was told, as a hash, and who told of which symbols."""
+    lines = map(encode, in_order(finished.asked.archive.manifest.specifications))
+    by = dict(sorted(finished.asked.market.tellers.items()))
+    return {"sha256": _hash(b"".join(lines)), "by": by}
+
+
+def _specification(market: Market, name: str, point: float, known: str) -> dict[str, Any]:
+    """What trading a symbol depended on, at first and, if told, later."""
+    first = market.specification(name, point)
+    later = [
+        {"since_msc": since_msc, **asdict(then)} for since_msc, then in market.later(name, first)
+    ]
+    return {**asdict(first), "known": known, "later": later}
 
 
 def metrics(finished: Finished) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cep.account.known import Known
 from cep.backtest.errors import BacktestError
 
 DIGITS_MAX = 8
@@ -53,15 +54,25 @@ class Evidence:
         return Point(10.0**-self.digits, why)
 
 
+def told_points(told: Known, given: Mapping[str, float]) -> dict[str, Point]:
+    """The sizes of points that an account's file or an archive tells, those `given` before them."""
+    filed = {} if told.account is None else told.account.points
+    found = {name: Point(size, "given") for name, size in filed.items()}
+    for name, size in told.points.items():
+        found[name] = Point(size, f"the archive has it from {told.tellers[name]}")
+    return found | {name: Point(size, "given") for name, size in given.items()}
+
+
 def known_points(
-    given: Mapping[str, float], prices: Mapping[str, Iterable[NDArray[np.float64]]]
+    given: Mapping[str, float | Point], prices: Mapping[str, Iterable[NDArray[np.float64]]]
 ) -> dict[str, Point]:
     """The point of each symbol of `prices`. BacktestError names those that must be given."""
     found: dict[str, Point] = {}
     problems: dict[str, str] = {}
     for symbol, samples in prices.items():
         if symbol in given:
-            found[symbol] = Point(given[symbol], "given")
+            size = given[symbol]
+            found[symbol] = size if isinstance(size, Point) else Point(size, "given")
             continue
         seen = evidence(samples)
         if seen.problem is None:

@@ -76,7 +76,7 @@ def tick_selection(
 def simulate(
     ticks: Selection,
     orders: list[Order],
-    points: Mapping[str, float],
+    points: Mapping[str, float | Point],
     market: Market = NEXT_TICK,
     advance: Callable[[int], None] = lambda n: None,
 ) -> Outcome:
@@ -90,7 +90,7 @@ def simulate(
 def simulate_all(
     ticks: Selection,
     orders: list[Order],
-    points: Mapping[str, float],
+    points: Mapping[str, float | Point],
     markets: Sequence[Market],
     advance: Callable[[int], None] = lambda n: None,
 ) -> list[Outcome]:
@@ -138,7 +138,7 @@ def account_of(
     archive: Archive,
     selection: Selection,
     plan: Plan,
-    points: Mapping[str, float],
+    points: Mapping[str, float | Point],
     market: Market = NEXT_TICK,
     valid_ms: int = 60_000,
 ) -> Account:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -87,6 +87,8 @@ class Trading:
         self._course = Course(market.terms.balance)
         self._newest_msc = 0
         self._has_swap = False
+        self._later: list[tuple[int, str, Specification]] = []
+        """What becomes of symbols, by the times from which it holds."""
         for name, symbol in (symbols or {}).items():
             self.add(name, symbol)
         self.order(orders)
@@ -94,8 +96,10 @@ class Trading:
     def add(self, name: str, symbol: Specification) -> int:
         """Let a symbol be traded; the row that its ticks name. It may have been quoted before."""
         self._symbols[name] = symbol
+        if symbol is not QUOTED:
+            self._learn_later(name, symbol)
         if name in self._rows:
-            self._broker.change(self._rows[name], symbol)
+            self._change(self._rows[name], symbol)
             self._points[self._rows[name]] = symbol.point
             self._learn(self._rows[name], symbol)
             return self._rows[name]
@@ -105,6 +109,21 @@ class Trading:
         self._learn(row, symbol)
         self.order(())  # what waits has a place for each symbol
         return row
+
+    def _learn_later(self, name: str, symbol: Specification) -> None:
+        later = self._market.later(name, symbol)
+        self._later = [one for one in self._later if one[1] != name]
+        self._later += [(since_msc, name, then) for since_msc, then in later]
+        self._later.sort(key=lambda one: one[0])
+
+    def _change(self, row: int, symbol: Specification) -> None:
+        """Another specification for a symbol there is; the range that bids had stays its."""
+        broker = self._broker
+        sessions, before = broker.state.sessions, broker.state.symbols[row].copy()
+        broker.state = broker.state._replace(sessions=sessions[sessions["symbol"] != row])
+        broker.change(row, symbol)
+        if symbol.slippage_range_ms == before["slippage_range_ms"]:
+            broker.state.symbols[row]["range_period"] = before["range_period"]
 
     def _learn(self, row: int, symbol: Specification) -> None:
         self._course.add(row, symbol.contract_size)
@@ -267,13 +286,14 @@ class Trading:
 
     def push(self, ticks: Ticks) -> Table:
         """Run over the next ticks; the deals that they made."""
-        ticks = self._quoted(ticks)
-        found = [self._pushed(part) for part in self._days(ticks)]
+        found = []
+        for part in self._told(self._quoted(ticks)):
+            found += [self._pushed(day) for day in self._days(part)]
         return joined(found)
 
     def quiet(self, ticks: Ticks) -> int:
         """How many of the next ticks surely make no deal and answer no order."""
-        ticks = self._quoted(ticks)
+        ticks = self._quoted(ticks).part(slice(self._until_later(ticks)))
         return self._broker.quiet(
             ticks.symbol, ticks.order, ticks.time_msc, ticks.bid, ticks.ask, self._waiting
         )
@@ -283,6 +303,23 @@ class Trading:
         if self._market.harsher.has_other_spreads:
             return ticks.with_spreads(self._market.harsher, self._points)
         return ticks
+
+    def _told(self, ticks: Ticks) -> Iterator[Ticks]:
+        """Cut where something else holds of a symbol, which is so when the next part is taken."""
+        while (count := self._until_later(ticks)) is not None:
+            if count:
+                yield ticks.part(slice(count))
+            ticks = ticks.part(slice(count, None))
+            _, name, symbol = self._later.pop(0)
+            self._change(self._rows[name], symbol)
+        yield ticks
+
+    def _until_later(self, ticks: Ticks) -> int | None:
+        """How many ticks come before something else holds of a symbol; None: all of them."""
+        if not self._later:
+            return None
+        is_later = ticks.time_msc >= self._later[0][0]
+        return int(is_later.argmax()) if is_later.any() else None
 
     def _days(self, ticks: Ticks) -> list[Ticks]:
         """Cut behind each tick that ends a day of the server, if that may bring swap."""

@@ -25,22 +25,27 @@ from cep.cli.text import counted, say
 from mt5bridge.escapes import one_line
 
 if TYPE_CHECKING:
-    from cep.account.market import Market
     from cep.archive import Archive
     from cep.live.config import Config
     from cep.parity.differences import Difference
+    from cep.parity.terminal import Here
 
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """Which rule file, how many differences to list, and where orders are dealt once more; the
-    account of a day on paper is the daemon's, so `market` is None where nothing is said of it.
+    """Which rule file, how many differences to list, what is said of the account at which orders
+    are dealt once more; that of a day on paper is the daemon's.
     """
 
     name: str
     most: int
-    market: Market | None
+    given: Mapping[str, Any]
     points: Mapping[str, float]
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing is said of the account."""
+        return not (any(self.given.values()) or self.points)
 
 
 @click.command()
@@ -94,7 +99,7 @@ def command(
     if not folder.is_dir():
         raise UserError(f"{folder}: no such folder", "name the spool, or leave it to the settings")
     store = msgspec.structs.replace(settings.spool, folder=folder)
-    wishes = Wishes(name, most, _market(given), given_points(point))
+    wishes = Wishes(name, most, given, given_points(point))
     if _compare(msgspec.structs.replace(settings, spool=store), wishes):
         raise click.exceptions.Exit(1)
 
@@ -106,17 +111,30 @@ def _with_values(settings: Config, name: str, parameters: Mapping[str, str]) -> 
     return msgspec.structs.replace(settings, rule_files={**settings.rule_files, name: one})
 
 
-def _market(given: Mapping[str, Any]) -> Market | None:
-    """What the options say of the account; None: nothing."""
-    from cep.account.market import market_of
+def _here(settings: Config, archive: Archive, wishes: Wishes) -> Here:
+    """Where orders that terminals have dealt are dealt once more: at an account as these told it, a
+    file's keys over that.
+    """
+    from cep.account.known import known
+    from cep.account.market import market_at
+    from cep.archive.specifications import told_in
+    from cep.backtest.points import told_points
+    from cep.parity.terminal import Here
     from mt5bridge.broker import Terms
 
-    if not any(given.values()):
-        return None
-    return market_of(
-        given["account_file"], Terms(given["hedging"]), given["latency_ms"] or 0,
-        given["slippage_points"] or 0.0,
-    )  # fmt: skip
+    versions, problem = told_in(settings.spool.folder)
+    if problem is not None:
+        raise problem
+    given, files = wishes.given, archive.files()
+    interval_msc = (
+        min((file.first_msc for file in files), default=0),
+        max((file.last_msc for file in files), default=0),
+    )
+    told = known(given["account_file"], versions, interval_msc, wishes.points)
+    market = market_at(
+        told, Terms(given["hedging"]), given["latency_ms"] or 0, given["slippage_points"] or 0.0
+    )
+    return Here(market, told_points(told, wishes.points))
 
 
 def _compare(settings: Config, wishes: Wishes) -> bool:
@@ -125,7 +143,7 @@ def _compare(settings: Config, wishes: Wishes) -> bool:
     from cep.parity.paper import spool_name
 
     is_paper = path_of(settings.state.folder, spool_name(settings.spool.folder)).exists()
-    if is_paper and (wishes.market is not None or wishes.points):
+    if is_paper and not wishes.is_plain:
         raise UserError(
             "the account of a day on paper is the daemon's", "leave its options out, and --point"
         )
@@ -148,17 +166,17 @@ def _compare_paper(settings: Config, wishes: Wishes) -> bool:
 
 
 def _compare_traded(settings: Config, wishes: Wishes, *, is_paper: bool) -> bool:
-    from cep.account.market import NEXT_TICK
     from cep.live.config import for_paper
     from cep.parity.paper import entries_of, market_of_log
     from cep.parity.terminal import Here, traded
 
-    here = Here(wishes.market or NEXT_TICK, wishes.points)
+    here = None
     if is_paper:
         settings = for_paper(settings)
         market = market_of_log(settings, entries_of(settings))
         here = Here(market, {name: one.point for name, one in market.symbols.items()})
     with _archived(settings) as (archive, advance):
+        here = here or _here(settings, archive, wishes)
         found = traded(settings, archive, here, wishes.name, advance)
     say("\n".join(found.summary))
     _list(found.differences, wishes.most, found.notes)

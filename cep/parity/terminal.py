@@ -14,6 +14,7 @@ from cep.account.market import Market
 from cep.account.orders import Order
 from cep.archive import Archive
 from cep.backtest.orders import orders
+from cep.backtest.points import Point
 from cep.backtest.results import Results, picked
 from cep.backtest.selection import Selection, select
 from cep.backtest.sequential import sequential
@@ -59,7 +60,7 @@ class Here(NamedTuple):
     """At which account orders are dealt once more, and the sizes of points that are known."""
 
     market: Market
-    points: Mapping[str, float]
+    points: Mapping[str, float | Point]
 
 
 @dataclass(frozen=True, slots=True)
