@@ -63,7 +63,7 @@ def route_of(name: str, told: str, account: str, available: Iterable[str]) -> Ro
         f"{name} brings {profit}, the account has {account}, and there are no ticks of "
         f"{profit}{account}, {account}{profit} or two pairs that lead from one to the other",
         f"import ticks of {profit}{account}, or say another profit_currency in [symbols.{name}] of "
-        "the account's file, or leave its `currency` out: then nothing is converted",
+        'the account\'s file, or `currency = ""` in [account]: then nothing is converted',
     )
 
 

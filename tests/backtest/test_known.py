@@ -98,6 +98,15 @@ def test_one_account_is_taken_and_of_several_none_is_chosen(tmp_path: Path) -> N
         assert more.account.account.currency == "EUR"
 
 
+def test_a_file_can_take_back_a_currency(tmp_path: Path) -> None:
+    """The remedy of a run that has no rates."""
+    path = tmp_path / "account.toml"
+    path.write_text('[account]\ncurrency = ""\n')
+    versions = [told("", 0, balance=500.0), told("desk", 0, currency="EUR")]
+    found = known(path, versions, SPAN).account
+    assert found is not None and (found.account.currency, found.account.balance) == ("", 500.0)
+
+
 def test_an_account_whose_money_nobody_told_is_left_out() -> None:
     """Symbols that are told alone make no account either: nothing begins with money made up."""
     versions = [told("desk", 0, leverage=30), told("desk", 0, "X", contract_size=10)]
