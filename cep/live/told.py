@@ -1,18 +1,23 @@
 """What frames say of a symbol or an account, in the words of an account's file.
 
-What a file could not say is left out: a size of nothing, a currency that is none.
+What a file could not say is left out: a size of nothing, a currency that is none, swaps that are
+reckoned in a way which our broker does not know.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 from typing import Any, NamedTuple
 
-from cep.account.account_file import CURRENCY, MOST
-from mt5bridge.wire import AccountMode, Hello, Symbol
+from cep.account.account_file import CURRENCY, DAYS, MOST
+from cep.account.account_file import MINUTES_A_DAY as A_DAY
+from mt5bridge.wire import AccountMode, Hello, Properties, SwapMode, Symbol, TradeSession
 
 _FOK, _IOC = 1, 2  # bits of SYMBOL_FILLING_MODE; without any an order's rest stays
 _SIZES = ("point", "tick_size", "contract_size")
 _VOLUMES = ("volume_min", "volume_max", "volume_step")
+_SWAPS = ("swap_long", "swap_short")
 
 
 class Spoken(NamedTuple):
@@ -22,16 +27,22 @@ class Spoken(NamedTuple):
     words: dict[str, Any]
 
 
-def words_of(part: Symbol | Hello) -> Spoken:
+def words_of(part: Symbol | Properties | Hello) -> Spoken:
     """What a part of what a terminal tells says."""
     match part:
         case Symbol():
             return Spoken(_OF_SYMBOL, _symbol(part))
+        case Properties():
+            return Spoken(_OF_PROPERTIES, _properties(part))
         case Hello():
             return Spoken(_OF_HELLO, _account(part))
 
 
 _OF_SYMBOL = frozenset({*_SIZES, *_VOLUMES, "filling_modes"})
+_OF_PROPERTIES = frozenset(
+    {"stops_level_points", "freeze_level_points", "profit_currency", "swap_mode", *_SWAPS,
+     "swap_triple_day", "sessions"}
+)  # fmt: skip
 _OF_HELLO = frozenset({"hedging", "currency", "leverage"})
 
 
@@ -42,6 +53,46 @@ def _symbol(symbol: Symbol) -> dict[str, Any]:
         volumes.clear()
     modes = [name for name, bit in (("fok", _FOK), ("ioc", _IOC)) if symbol.filling_modes & bit]
     return {**sizes, **volumes, "filling_modes": modes or ["return"]}
+
+
+def _properties(found: Properties) -> dict[str, Any]:
+    words: dict[str, Any] = {
+        "stops_level_points": float(found.stops_level_points),
+        "freeze_level_points": float(found.freeze_level_points),
+    }
+    if found.profit_currency and CURRENCY.fullmatch(found.profit_currency):
+        words["profit_currency"] = found.profit_currency
+    if found.swap_mode is SwapMode.NONE:
+        words["swap_mode"] = "none"
+    elif found.swap_mode is not SwapMode.UNTOLD and max(map(abs, _swaps(found))) <= MOST:
+        words["swap_mode"] = found.swap_mode.name.lower()
+        words |= dict(zip(_SWAPS, _swaps(found), strict=True))
+        words["swap_triple_day"] = DAYS[found.swap_triple_day]
+    if found.sessions:
+        words["sessions"] = list(_sessions(found.sessions))
+    return words
+
+
+def _swaps(found: Properties) -> tuple[float, float]:
+    return found.swap_long, found.swap_short
+
+
+def _sessions(sessions: Iterable[TradeSession]) -> Iterator[str]:
+    """Such as `monday-friday 00:05-23:55`: days that follow each other and are alike together."""
+    by_day = [
+        (day, [(one.from_minute - day * A_DAY, one.to_minute - day * A_DAY) for one in own])
+        for day, own in groupby(sessions, lambda one: one.from_minute // A_DAY)
+    ]
+    for _, alike in groupby(enumerate(by_day), lambda one: (one[1][0] - one[0], one[1][1])):
+        run = [day for _, day in alike]
+        (first, spans), (last, _) = run[0], run[-1]
+        days = DAYS[first] if first == last else f"{DAYS[first]}-{DAYS[last]}"
+        yield from (f"{days} {_clock(begin)}-{_clock(end)}" for begin, end in spans)
+
+
+def _clock(minute: int) -> str:
+    hours, minutes = divmod(minute, 60)
+    return f"{hours:02}:{minutes:02}"
 
 
 def _account(hello: Hello) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from mt5bridge.wire import (
     Heartbeat,
     Hello,
     Order,
+    Properties,
     Recount,
     Resend,
     Signal,
@@ -67,6 +68,7 @@ class Client:
         self.welcome: Welcome | None = None
         self.deals = Outbox(DEALS_STREAM, DEAL)
         self.symbols: dict[str, Symbol] = {}
+        self.properties: dict[str, Properties] = {}
         self.ticks: dict[str, Outbox] = {}
         self.requests: list[Request] = []  # received, for the owner to take, in order
         self.halt: Halt | None = None  # the newest one received
@@ -88,15 +90,24 @@ class Client:
         self._token = 0
         self._beats: dict[int, int] = {}  # token to the time it was sent
 
-    def add_symbol(self, symbol: Symbol) -> None:
+    def add_symbol(self, symbol: Symbol, properties: Properties | None = None) -> None:
         """Publish a symbol; its stream number is set here."""
         stream = len(self.symbols) + 1
         self.symbols[symbol.name] = replace(symbol, stream=stream)
+        if properties is not None:
+            self.properties[symbol.name] = replace(properties, stream=stream)
         self.ticks[symbol.name] = Outbox(stream)
         if self.welcome is not None:
             self.ticks[symbol.name].begin(self.resume(symbol.name).sequence)
         if self.state is ClientState.LIVE:
             self._announce([self.symbols[symbol.name]])
+
+    def change(self, symbol: str, properties: Properties) -> None:
+        """Tell what else there is to know of a symbol, now and on each connection."""
+        found = replace(properties, stream=self.symbols[symbol].stream)
+        self.properties[symbol] = found
+        if self.state is ClientState.LIVE:
+            self._urgent.append(found)
 
     def take_ticks(self, symbol: str, ticks: Records) -> None:
         """Give sequences to ticks new in the tick base; RuntimeError before the first WELCOME."""
@@ -292,6 +303,8 @@ class Client:
     def _announce(self, symbols: list[Symbol]) -> None:
         if symbols:
             self._urgent.append(Symbols(tuple(symbols)))
+        names = [one.name for one in symbols if one.name in self.properties]
+        self._urgent += [self.properties[name] for name in names]
 
     def _heard(self, beat: Heartbeat, now: Now) -> None:
         if beat.token in self._beats:

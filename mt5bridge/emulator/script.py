@@ -85,21 +85,42 @@ def _one_of(*words: str) -> Check:
     return check
 
 
+def _sessions(value: str) -> None:
+    for span in value.split(","):
+        first, _, last = span.partition("-")
+        if not (first.isdigit() and last.isdigit()) or not _is_within_a_day(int(first), int(last)):
+            raise ValueError(
+                f"{span!r} is no session; write minutes of the week within one day, such as "
+                "1445-2875 for Monday from 00:05 to 23:55"
+            )
+
+
+def _is_within_a_day(first: int, last: int) -> bool:
+    return first < last <= 10_080 and first // 1_440 == (last - 1) // 1_440
+
+
+COSTS: Final[dict[str, Check]] = {
+    "swap_mode": _integer, "swap_long": _number, "swap_short": _number,
+    "swap_triple_day": _integer, "tick_value": _number, "sessions": _sessions,
+}  # fmt: skip
+"""What trading a symbol costs, and when it is traded; may change while a terminal runs."""
+LEVELS: Final[dict[str, Check]] = {"stops_level": _integer, "freeze_level": _integer}
+
+
 def _symbol_keys() -> dict[str, Check]:
     keys: dict[str, Check] = dict.fromkeys(
-        "point tick_size tick_value contract_size volume_min volume_max volume_step volume_limit"
+        "point tick_size contract_size volume_min volume_max volume_step volume_limit"
         .split(),
         _number,
     )  # fmt: skip
     keys |= dict.fromkeys(
-        "digits filling_modes execution trade_mode stops_level freeze_level order_modes"
-        " expiration_modes calc_mode".split(),
+        "digits filling_modes execution trade_mode order_modes expiration_modes calc_mode".split(),
         _integer,
     )
     keys |= dict.fromkeys(
         ["currency_base", "currency_profit", "currency_margin", "description"], _text
     )
-    return keys | {"selected": _flag}
+    return keys | COSTS | LEVELS | {"selected": _flag}
 
 
 FILE_FAULTS: Final[Mapping[str, Check]] = {
@@ -125,6 +146,14 @@ def _settings_in(checks: Mapping[str, Check], wrong: str) -> Check:
             checks[key](value)
 
     return check
+
+
+def _specified(text: str) -> None:
+    """`EURUSD swap_long=-7`: a symbol, and what it has from now on."""
+    name, _, words = text.partition(" ")
+    if not name or "=" in name:
+        raise ValueError(f"{text!r} names no symbol; write EURUSD swap_long=-7")
+    _settings_in(COSTS | LEVELS, "does not change while a terminal runs")(words)
 
 
 @dataclass(frozen=True)
@@ -213,6 +242,7 @@ STATEMENTS: Final[Mapping[str, Statement]] = {
             "trade_allowed": _flag, "drop_sockets": _flag, "broker": check_broker_command,
             "account": _settings_in(ACCOUNT, "says nothing of an account"),
             "files": _settings_in(FILE_FAULTS, "is no fault of files"), "crash": _flag,
+            "specify": _specified,
         }
     ),
     # The process ends as if killed at its N-th effect outside.

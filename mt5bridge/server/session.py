@@ -28,7 +28,7 @@ from mt5bridge.server.recount import Agreement
 from mt5bridge.server.requests import Request, RequestQueue
 from mt5bridge.server.settings import Settings, more_streams
 from mt5bridge.server.sink import Sink
-from mt5bridge.server.specified import specified
+from mt5bridge.server.specified import Specified, specified
 from mt5bridge.server.stream import Stream, Verdict
 from mt5bridge.wire import (
     DEALS_STREAM,
@@ -48,6 +48,7 @@ from mt5bridge.wire import (
     Lost,
     Mark,
     Order,
+    Properties,
     Recount,
     Resend,
     Resume,
@@ -64,7 +65,7 @@ from mt5bridge.wire import (
     encode,
 )
 
-_PUBLISHED = (Ticks, Deals, Lost, Recount)
+_PUBLISHED = (Ticks, Deals, Lost, Recount, Properties)
 TOO_MANY = "too many requests without a result"
 UNKNOWN = "no such terminal is known"
 
@@ -215,6 +216,8 @@ class Session:
                 return self._receive_heartbeat(frame, now)
             case Symbols():
                 return self._receive_symbols(frame, now)
+            case Properties():
+                return self._receive_properties(frame, now)
             case Lost():
                 return self._receive_lost(frame, now)
             case SignalResult():
@@ -474,6 +477,12 @@ class Session:
         self._tell_trader()
         if self.hello is not None:
             self.sink.tell_specified(specified(self.hello, self.grant, taken, now.utc_msc))
+        return []
+
+    def _receive_properties(self, frame: Properties, now: Now) -> list[Frame]:
+        if (key := self.keys.get(frame.stream)) is None:
+            return [self._unknown(frame.stream)]
+        self.sink.tell_specified([Specified(self.identity, key[1], frame, now.utc_msc)])
         return []
 
     def _refuse_symbol(self, symbol: Symbol) -> Error | None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mt5bridge.grant import Grant, Role
-from mt5bridge.wire import Hello, Symbol, TradeMode
+from mt5bridge.wire import Hello, Properties, Symbol, TradeMode
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,7 @@ class Specified:
 
     identity: str
     symbol: str
-    part: Symbol | Hello
+    part: Symbol | Properties | Hello
     arrival_msc: int
 
 

@@ -56,6 +56,7 @@ class Account:
         self._symbols: list[Symbol] = []
         self._rows: dict[str, int] = {}
         self._quoted: set[str] = set()  # symbols that nobody has traded
+        self.known: dict[str, Specification] = {}  # by symbol, what trading it depends on
         self._reached: dict[str, Position] = {}
         self._wishes: list[Wish] = []  # the tag of the first one is 1
         self._standing: dict[int, int] = {}  # tickets of pending orders: their requests' tags
@@ -69,8 +70,10 @@ class Account:
         if symbol.name in self._quoted:
             self._quoted.remove(symbol.name)
             self._broker.change(self._rows[symbol.name], known)
+            self.known[symbol.name] = known
         elif symbol.name not in self._rows:
             self._rows[symbol.name] = self._broker.add(known)
+            self.known[symbol.name] = known
             self._symbols.append(symbol)
         return self._reached.get(symbol.name, Position())
 

@@ -9,6 +9,7 @@ from mt5bridge.clock import Now
 from mt5bridge.records import Records
 from mt5bridge.simulator.account import Account
 from mt5bridge.simulator.faults import Faults, Sending
+from mt5bridge.simulator.properties import properties
 from mt5bridge.simulator.recounts import Recounts
 from mt5bridge.simulator.script import Script
 from mt5bridge.simulator.tape import Tape
@@ -69,8 +70,8 @@ class Terminal:
         self._recounts = Recounts(tape)
         account.utc_offset_ms = hello.utc_offset_ms
         for name in tape.ticks:
-            self.client.add_symbol(symbols[name])
             tape.traded(name, account.add(symbols[name]))
+            self.client.add_symbol(symbols[name], properties(account.known[name]))
 
     def connected(self, now: Now) -> None:
         """A connection stands."""

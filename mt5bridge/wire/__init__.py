@@ -22,6 +22,7 @@ from mt5bridge.wire.codes import (
     OrderSide,
     Side,
     SignalStatus,
+    SwapMode,
     TradeMode,
     Wanted,
 )
@@ -77,6 +78,7 @@ from mt5bridge.wire.frames import (
     Welcome,
 )
 from mt5bridge.wire.proof_frames import Challenge, Proof
+from mt5bridge.wire.properties_frame import SESSIONS_MAX, Properties, TradeSession
 
 __all__ = [
     "BODY_BYTES_MAX",
@@ -95,6 +97,7 @@ __all__ = [
     "OrderSide",
     "Side",
     "SignalStatus",
+    "SwapMode",
     "TradeMode",
     "Wanted",
     "Reason",
@@ -111,6 +114,7 @@ __all__ = [
     "ROWS",
     "FRAMES",
     "SEQUENCE_MAX",
+    "SESSIONS_MAX",
     "SYMBOLS_MAX",
     "TICKS_MAX",
     "TIME_MSC_MAX",
@@ -137,6 +141,7 @@ __all__ = [
     "Mark",
     "Order",
     "Proof",
+    "Properties",
     "Recount",
     "Resend",
     "Resume",
@@ -149,5 +154,6 @@ __all__ = [
     "Symbol",
     "Symbols",
     "Ticks",
+    "TradeSession",
     "Welcome",
 ]

@@ -32,6 +32,7 @@ class FrameType(IntEnum):
     CHALLENGE = 22
     PROOF = 23
     SIGNAL_ORDER = 24
+    PROPERTIES = 25
 
 
 class AccountMode(IntEnum):
@@ -58,6 +59,16 @@ class Allowed(IntFlag):
     PROGRAM = 4  # and for this program
     ACCOUNT = 8  # the account may trade
     EXPERTS = 16  # and may trade by program
+
+
+class SwapMode(IntEnum):
+    """What the swaps of a symbol are, for each lot and night."""
+
+    UNTOLD = 0  # in none of these ways
+    NONE = 1
+    POINTS = 2
+    MONEY = 3  # of the account's currency
+    PERCENT = 4  # of its worth a year, at the price of the day
 
 
 class LostReason(IntEnum):

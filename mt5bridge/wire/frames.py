@@ -44,6 +44,7 @@ from mt5bridge.wire.layout import (
     TickArray,
 )
 from mt5bridge.wire.proof_frames import Challenge, Proof
+from mt5bridge.wire.properties_frame import Properties
 
 DEALS_STREAM = 0
 TICKS_MAX = 16_384
@@ -518,6 +519,7 @@ Frame: TypeAlias = (
     | Challenge
     | Proof
     | SignalOrder
+    | Properties
 )
 
 FRAMES: tuple[type[Frame], ...] = (
@@ -545,4 +547,5 @@ FRAMES: tuple[type[Frame], ...] = (
     Challenge,
     Proof,
     SignalOrder,
+    Properties,
 )

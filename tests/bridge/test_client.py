@@ -9,11 +9,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mt5bridge.broker import Specification, codes
 from mt5bridge.client import Client, ClientState, Outbox
 from mt5bridge.clock import Now
 from mt5bridge.position import Position
 from mt5bridge.records import TICK, Records
-from mt5bridge.simulator import simulated_hello, simulated_symbol
+from mt5bridge.simulator import (
+    Account,
+    Walk,
+    random_walk,
+    simulated_hello,
+    simulated_symbol,
+    simulated_terminal,
+)
+from mt5bridge.simulator.account import specification
+from mt5bridge.simulator.properties import properties
 from mt5bridge.wire import (
     Ack,
     Durable,
@@ -25,10 +35,13 @@ from mt5bridge.wire import (
     Lost,
     LostReason,
     Mark,
+    Properties,
     Resend,
     Resume,
+    SwapMode,
     Symbols,
     Ticks,
+    TradeSession,
     Welcome,
 )
 
@@ -180,6 +193,53 @@ def test_a_symbol_may_be_added_later() -> None:
     assert [symbol.stream for symbol in symbols.symbols] == [2]
     assert isinstance(ticks, Ticks)
     assert (ticks.stream, ticks.first) == (2, 8)
+
+
+def test_properties_go_behind_the_symbols_and_again_when_they_change() -> None:
+    """5.10"""
+    told = properties(specification(simulated_symbol("EURUSD")))
+    client = Client(simulated_hello("demo", 1))
+    client.add_symbol(simulated_symbol("XAUUSD"))
+    client.add_symbol(simulated_symbol("EURUSD"), told)
+    client.connected(_START)
+    client.receive(_WELCOME, _START)
+    _, symbols, first = client.outgoing(_START)
+    assert isinstance(symbols, Symbols) and first == replace(told, stream=2)
+    client.change("EURUSD", replace(told, swap_long=1.0))
+    assert client.outgoing(_START) == [replace(told, stream=2, swap_long=1.0)]
+    client.disconnected()
+    client.change("EURUSD", replace(told, swap_long=2.0))
+    client.connected(_START)
+    client.receive(_WELCOME, _START)
+    assert client.outgoing(_START)[-1] == replace(told, stream=2, swap_long=2.0)
+
+
+def test_a_simulated_terminal_tells_what_its_account_is_told() -> None:
+    hour, day = 3_600_000, 86_400_000
+    known = Specification(
+        0.1, swap_mode=codes.SWAP_POINTS, swap_long=-2.0, swap_short=1.0, stops_level_points=7.0,
+        profit_currency="JPY",
+        sessions=(
+            (day + 9 * hour, 2 * day), (0, 2 * hour), (day, day + 9 * hour), (hour, 3 * hour),
+        ),
+    )  # fmt: skip
+    account = Account()
+    account.add(simulated_symbol("A"), known)
+    ticks = {"A": random_walk(Walk(ticks=5)), "B": random_walk(Walk(ticks=5))}
+    told = simulated_terminal(ticks, account=account).client.properties
+    assert told["A"] == Properties(
+        1, 7, 0, SwapMode.POINTS, 3, -2.0, 1.0, 0.0, "JPY",
+        (TradeSession(0, 180), TradeSession(1440, 1980), TradeSession(1980, 2880)),
+    )  # fmt: skip
+    assert told["B"] == replace(properties(specification(simulated_symbol("B"))), stream=2)
+
+
+def test_a_daemon_that_does_not_know_a_frame_is_talked_to() -> None:
+    """3.4"""
+    client = _live()
+    client.outgoing(_START)
+    client.receive(Error.of(ErrorCode.BAD_FRAME, "unknown_type: type 25"), _START)
+    assert client.state is ClientState.LIVE and client.outgoing(_START) == []
 
 
 def test_window() -> None:

@@ -17,15 +17,19 @@ from mt5bridge.wire import (
     ErrorCode,
     Frame,
     Hello,
+    Properties,
     Symbols,
     TradeMode,
     encode,
 )
 from tests.bridge.dialog import SETTINGS, symbol
+from tests.wire.samples import FRAMES
 
 HELLO = simulated_hello("demo", 1)
 PUBLISHER = replace(HELLO, trades=TradeMode.NONE)
 NAMED = Grant(account=HELLO.account, server=HELLO.server)
+TOLD = FRAMES["properties"][1]
+assert isinstance(TOLD, Properties)
 
 
 class Heard:
@@ -58,10 +62,10 @@ def symbols(*names: str) -> Symbols:
 
 def test_symbols_and_account_are_told_under_the_names_of_the_rules() -> None:
     heard = Heard(aliases={"*.m": "*"})
-    assert heard.say(HELLO, symbols("EURUSD.m", "B")) == []
-    assert heard.names == ["EURUSD", "B", ""]
+    assert heard.say(HELLO, symbols("EURUSD.m", "B"), replace(TOLD, stream=1)) == []
+    assert heard.names == ["EURUSD", "B", "", "EURUSD"]
     assert {(one.identity, one.arrival_msc) for one in heard.told} == {("demo", 5_000)}
-    assert heard.told[2].part == HELLO
+    assert heard.told[2].part == HELLO and heard.told[3].part == TOLD
 
 
 @pytest.mark.parametrize(
@@ -93,3 +97,14 @@ def test_symbols_that_are_refused_tell_nothing() -> None:
     (refused,) = heard.say(symbols("A", "B"))
     assert isinstance(refused, Error) and refused.code is ErrorCode.NOT_ALLOWED
     assert heard.names == []
+
+
+def test_properties_need_a_number_and_the_right_to_publish() -> None:
+    heard = Heard()
+    (unknown,) = heard.say(HELLO, TOLD)
+    assert isinstance(unknown, Error) and unknown.code is ErrorCode.UNKNOWN_STREAM
+    heard = Heard(Grant(roles=(Role.TRADE,)))
+    heard.say(HELLO, symbols("A"))
+    (refused,) = heard.say(TOLD)
+    assert isinstance(refused, Error) and refused.code is ErrorCode.NOT_ALLOWED
+    assert heard.names == [""] and not heard.terminals.connected()

@@ -19,7 +19,7 @@ from cep.live.told import words_of
 from mt5bridge.server import Specified
 from mt5bridge.simulator import simulated_hello, simulated_symbol
 from mt5bridge.spool.disk import Disk
-from mt5bridge.wire import AccountMode, Hello, Symbol
+from mt5bridge.wire import AccountMode, Hello, Properties, SwapMode, Symbol, TradeSession
 from tests.campaign import examples
 from tests.durability.recording import Fault, recording
 from tests.live.service import (
@@ -32,17 +32,21 @@ from tests.live.service import (
     walks,
     write_settings,
 )
+from tests.wire.samples import FRAMES
 from tests.wire.strategies import bodies
 
 EURUSD = simulated_symbol("EURUSD")
 HELLO = simulated_hello("desk", 1)
+TOLD = FRAMES["properties"][1]
+assert isinstance(TOLD, Properties)
+DAY = 1_440
 WORDS = {
     "point": 0.00001, "tick_size": 0.00001, "contract_size": 100_000.0, "volume_min": 0.01,
     "volume_max": 100.0, "volume_step": 0.01, "filling_modes": ["fok", "ioc"],
 }  # fmt: skip
 
 
-def part(told: Symbol | Hello, at: int = 5, identity: str = "desk") -> Specified:
+def part(told: Symbol | Properties | Hello, at: int = 5, identity: str = "desk") -> Specified:
     symbol = "" if isinstance(told, Hello) else "EURUSD"
     return Specified(identity, symbol, told, at)
 
@@ -81,15 +85,45 @@ def tell(found: Specifications, *parts: Specified) -> None:
         (replace(HELLO, currency="usd", leverage=0, account_mode=AccountMode.HEDGING), {
             "hedging": True
         }),
+        (TOLD, {
+            "stops_level_points": 20.0, "freeze_level_points": 5.0, "profit_currency": "USD",
+            "swap_mode": "points", "swap_long": -6.5, "swap_short": 1.25,
+            "swap_triple_day": "wednesday", "sessions": ["monday-tuesday 00:05-23:55"],
+        }),
+        (replace(TOLD, swap_mode=SwapMode.UNTOLD, profit_currency="", sessions=()), {
+            "stops_level_points": 20.0, "freeze_level_points": 5.0
+        }),
+        (replace(TOLD, swap_mode=SwapMode.NONE, profit_currency="$", sessions=()), {
+            "stops_level_points": 20.0, "freeze_level_points": 5.0, "swap_mode": "none"
+        }),
     ],
 )  # fmt: skip
-def test_frames_say_words_of_an_account_file(told: Symbol | Hello, words: dict[str, Any]) -> None:
+def test_frames_say_words_of_an_account_file(
+    told: Symbol | Properties | Hello, words: dict[str, Any]
+) -> None:
     assert words_of(told).words == words
 
 
+def test_sessions_are_told_by_days_that_are_alike() -> None:
+    def day(number: int, *spans: tuple[int, int]) -> list[TradeSession]:
+        return [TradeSession(number * DAY + a, number * DAY + b) for a, b in spans]
+
+    sessions = [*day(0, (1_385, 1_440)), *day(1, (0, 720), (780, 1_440)),
+                *day(2, (0, 720), (780, 1_440)), *day(4, (0, 720), (780, 1_440))]  # fmt: skip
+    found = words_of(replace(TOLD, sessions=tuple(sessions))).words["sessions"]
+    assert found == [
+        "sunday 23:05-24:00",
+        "monday-tuesday 00:00-12:00", "monday-tuesday 13:00-24:00",
+        "thursday 00:00-12:00", "thursday 13:00-24:00",
+    ]  # fmt: skip
+    whole = tuple(TradeSession(at * DAY, at * DAY + DAY) for at in range(7))
+    found = words_of(replace(TOLD, sessions=whole)).words["sessions"]
+    assert found == ["sunday-saturday 00:00-24:00"]
+
+
 @settings(max_examples=examples(200))
-@given(st.one_of(bodies(Symbol), bodies(Hello)))
-def test_whatever_is_told_can_be_read_again(told: Symbol | Hello) -> None:
+@given(st.one_of(bodies(Symbol), bodies(Properties), bodies(Hello)))
+def test_whatever_is_told_can_be_read_again(told: Symbol | Properties | Hello) -> None:
     """And a key without a word is one that the frame speaks of."""
     spoken = words_of(told)
     check(Version(symbol="" if isinstance(told, Hello) else "X", source="d", told=spoken.words))
@@ -112,6 +146,19 @@ def test_what_is_told_is_kept_once_also_after_a_restart(tmp_path: Path) -> None:
     assert (newest.since_msc, newest.source) == (7, "desk")
     assert held(kept(tmp_path), "EURUSD", "desk") == WORDS | {"volume_min": 0.1}
     assert (other.source, other.told) == ("other", WORDS)
+
+
+def test_what_symbols_do_not_speak_of_stays_as_it_was_told(tmp_path: Path) -> None:
+    """A terminal that comes back tells its symbols first; swaps are not taken back by that."""
+    tell(of_file(tmp_path), part(EURUSD), part(TOLD))
+    (whole,) = kept(tmp_path)
+    assert whole.told == WORDS | words_of(TOLD).words
+    tell(of_file(tmp_path), part(EURUSD, at=6))
+    assert kept(tmp_path) == [whole]
+    tell(of_file(tmp_path), part(replace(TOLD, swap_mode=SwapMode.UNTOLD), at=7))
+    found = held(kept(tmp_path), "EURUSD", "desk")
+    assert not [name for name in found if name.startswith("swap")]
+    assert found["sessions"] == ["monday-tuesday 00:05-23:55"] and found["point"] == 0.00001
 
 
 def test_of_what_waits_the_newest_counts(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ Broken: TypeAlias = tuple[Reason, str, bytes]
 _TRADES_AT = 16 + 8 + 8 + 8 + 4 + 4 + 1 + 1  # places of fields in a frame
 _STATUS_AT = 16 + 8 + 8 + 8 + 8 + 8 + 8 + 4
 _LOTS_AT = 16 + 5 * 8
+_SWAP_MODE_AT = 16 + 3 * 4
 _STREAMS_AT = 16 + 8 + 8 + 4 + 4 + 4 + (2 + len("mt5bridge")) + 4
 _KIND_AT = _LOTS_AT + 4 * 8 + 4
 
@@ -27,6 +28,7 @@ def broken_frames() -> dict[str, Broken]:
         **broken_orders(),
         **broken_signal_orders(),
         **broken_events(),
+        **broken_properties(),
     }
 
 
@@ -267,6 +269,39 @@ def broken_events() -> dict[str, Broken]:
             Reason.BAD_VALUE,
             "EVENT with a field of an infinite number",
             sealed(event, _at(event.index(number), struct.pack("<d", float("inf")))),
+        ),
+    }
+
+
+def broken_properties() -> dict[str, Broken]:
+    """What cannot be known of a symbol."""
+    found = encode(FRAMES["properties"][1])
+    last = len(found) - 8
+    return {
+        "bad_properties_mode": (
+            Reason.BAD_VALUE,
+            "PROPERTIES of swap mode 5",
+            sealed(found, {_SWAP_MODE_AT: 5}),
+        ),
+        "bad_properties_day": (
+            Reason.BAD_VALUE,
+            "PROPERTIES of an eighth day",
+            sealed(found, {_SWAP_MODE_AT + 1: 7}),
+        ),
+        "bad_properties_swap": (
+            Reason.BAD_VALUE,
+            "PROPERTIES: swaps without end",
+            sealed(found, _at(_SWAP_MODE_AT + 2, struct.pack("<d", float("inf")))),
+        ),
+        "bad_properties_session": (
+            Reason.BAD_VALUE,
+            "PROPERTIES: a session of two days",
+            sealed(found, _at(last, struct.pack("<II", 4_300, 4_321))),
+        ),
+        "bad_properties_order": (
+            Reason.BAD_VALUE,
+            "PROPERTIES: a session before the one before it",
+            sealed(found, _at(last, struct.pack("<II", 0, 10))),
         ),
     }
 

@@ -25,6 +25,7 @@ from mt5bridge.wire import (
     Order,
     OrderKind,
     OrderSide,
+    Properties,
     Recount,
     Resume,
     Side,
@@ -33,6 +34,7 @@ from mt5bridge.wire import (
     Standing,
     Symbol,
     Ticks,
+    TradeSession,
     Wanted,
 )
 from mt5bridge.wire.layout import Code, Entries, Numbers, RecordArray, parts
@@ -74,6 +76,9 @@ _NAMED: dict[str, st.SearchStrategy[Any]] = {
 
 
 _MONEY = st.floats(allow_nan=False, allow_infinity=False)
+_SESSIONS = st.lists(st.integers(0, 69), unique=True, max_size=5).map(
+    lambda found: tuple(TradeSession(144 * at, 144 * at + 144) for at in sorted(found))
+)
 _OF_CLASS: dict[type, dict[str, st.SearchStrategy[Any]]] = {
     Account: dict.fromkeys(
         ("balance", "credit", "profit", "equity", "margin", "margin_free"), _MONEY
@@ -84,6 +89,14 @@ _OF_CLASS: dict[type, dict[str, st.SearchStrategy[Any]]] = {
         )
     },
     Halt: {"halted": st.integers(0, 1)},
+    Properties: {
+        "swap_triple_day": st.integers(0, 6),
+        "swap_long": _MONEY,
+        "swap_short": _MONEY,
+        "tick_value": _SIZE,
+        "profit_currency": _NAME | st.just(""),
+        "sessions": _SESSIONS,
+    },
     Recount: {"from_msc": st.integers(TIME_MSC_MIN, 0), "to_msc": st.integers(1, TIME_MSC_MAX)},
     Resume: {"time_msc": st.integers(-(2**63), 2**63 - 1)},
     SignalResult: {"price": _MONEY},
@@ -117,7 +130,7 @@ def bodies(cls: type) -> st.SearchStrategy[Any]:
     for part in parts(cls):
         arguments.update(_strategies(part))
     arguments.update({name: made for name, made in _NAMED.items() if name in arguments})
-    if cls in (Ticks, Symbol, Recount):
+    if cls in (Ticks, Symbol, Recount, Properties):
         arguments["stream"] = st.integers(1, 2**32 - 1)
     if cls is Deals:
         arguments["stream"] = st.just(0)

@@ -14,6 +14,7 @@ from mt5bridge.wire import (
     ASKED_MAX,
     BODY_BYTES_MAX,
     DEALS_MAX,
+    SESSIONS_MAX,
     SYMBOLS_MAX,
     TICKS_MAX,
     TIME_MSC_MAX,
@@ -37,6 +38,7 @@ from mt5bridge.wire import (
     Symbol,
     Symbols,
     Ticks,
+    TradeSession,
     WireError,
     decode,
     encode,
@@ -48,6 +50,7 @@ from tests.wire.samples import FRAMES, some_ticks
 from tests.wire.strategies import frames
 
 _SIZES = (2**32 - 1, 2**32 - 1, 1e308, 0.0, 1e308, 1e308, 1e308, 0.0)
+_MANY = tuple(TradeSession(at, at + 1) for at in range(SESSIONS_MAX + 1))
 
 
 def _symbols(count: int) -> tuple[Symbol, ...]:
@@ -204,6 +207,16 @@ def test_errors_can_quote_anything(text: str) -> None:
         ("signal_result", {"lots": float("inf")}),
         ("signal_result", {"price": float("nan")}),
         ("symbols", {"symbols": _symbols(SYMBOLS_MAX + 1)}),
+        ("properties", {"stream": 0}),
+        ("properties", {"swap_triple_day": 7}),
+        ("properties", {"swap_long": float("nan")}),
+        ("properties", {"swap_short": float("-inf")}),
+        ("properties", {"tick_value": -1.0}),
+        ("properties", {"profit_currency": "x" * 33}),
+        ("properties", {"profit_currency": "U\nSD"}),
+        ("properties", {"sessions": (TradeSession(5, 9), TradeSession(8, 10))}),
+        ("properties", {"sessions": (TradeSession(5, 9), TradeSession(1, 2))}),
+        ("properties", {"sessions": _MANY}),
         ("heartbeat", {"marks": (Mark(1, 0, 0),) * (SYMBOLS_MAX + 2)}),
         ("ack", {"streams": (Durable(1, 1),) * (SYMBOLS_MAX + 2)}),
     ],
@@ -221,6 +234,9 @@ def test_values_out_of_range(name: str, changes: dict[str, object]) -> None:
         (Mark(1, 0, 0), {"passed": 2**64 - 1}),
         (Durable(1, 1), {"sequence": 2**63}),
         (Resume(1, 0, 0, ""), {"durable": 2**63}),
+        (TradeSession(0, 1_440), {"to_minute": 0}),
+        (TradeSession(0, 1_440), {"to_minute": 1_441}),
+        (TradeSession(8_640, 10_080), {"to_minute": 10_081}),
         (_symbols(1)[0], {"point": float("nan")}),
         (_symbols(1)[0], {"volume_max": float("inf")}),
         (_symbols(1)[0], {"contract_size": -1.0}),

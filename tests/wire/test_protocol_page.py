@@ -28,6 +28,7 @@ _LISTED = (
     wire_codes.OrderSide,
     wire_codes.Side,
     wire_codes.SignalStatus,
+    wire_codes.SwapMode,
     wire_codes.TradeMode,
     wire_codes.Wanted,
     wire_codes.FieldKind,

@@ -16,6 +16,7 @@ input bool   OwnSymbol = true;            // Publish the chart's symbol
 input string Symbols = "";                // More symbols, separated by commas
 input bool   PublishDeals = true;         // Publish the account's deals
 input int    DealHistoryDays = 0;         // Deals of so many days before now; 0: all of the account
+input int    PropertiesSeconds = 60;      // Look so often whether symbols have other swaps, sessions or levels; 0: only when connected anew
 input int    BackfillMinutes = 0;         // First start of a symbol: ticks of so many minutes before now
 input group "Wake-ups"
 input int    TimerMs = 50;                // Milliseconds between looks at all symbols and the daemon
@@ -73,6 +74,7 @@ int OnInit()
    settings.own_symbol = OwnSymbol;
    settings.publishes_deals = PublishDeals;
    settings.deal_history_days = DealHistoryDays;
+   settings.properties_ms = 1000 * MathMax(0, PropertiesSeconds);
    settings.timer_ms = MathMax(1, TimerMs);
    settings.spies = UseTickSpy;
    settings.books = UseBookEvents;

@@ -8,6 +8,7 @@
 #include "Tester.mqh"
 #include "Deals/DealPublisher.mqh"
 #include "Market/FeedClock.mqh"
+#include "Market/PropertiesTeller.mqh"
 #include "Market/RecountQueue.mqh"
 #include "Market/ServerClock.mqh"
 #include "Market/SymbolProperties.mqh"
@@ -32,6 +33,7 @@ struct PublisherSettings
    bool            publishes_deals;
    int             deal_history_days;  // 0: since the account was opened
    int             timer_ms;
+   int             properties_ms;      // how often it is looked whether symbols are others; 0: never
    bool            spies;
    bool            books;
    bool            shows_status;
@@ -57,6 +59,7 @@ private:
    DealPublisher     m_deals;
    PublishedSymbol  *m_symbols[];
    RecountQueue      m_recounts;
+   PropertiesTeller  m_properties;
    Wakeups           m_wakeups;
    PublisherStatus   m_status;
    MqlTick           m_buffer[];
@@ -160,6 +163,7 @@ int Publisher::BeginAccount(void)
      }
    if(!AddSymbols())
       return INIT_PARAMETERS_INCORRECT;
+   m_properties.Begin(m_settings.properties_ms);
    if(m_settings.deal_history_days > 0)
       m_settings.deals.since_msc = NowMsc() - (long)m_settings.deal_history_days * PUBLISHER_DAY_MS;
    m_deals.Begin(m_session.Deals(), m_folder.Path() + "\\deals.bin", m_settings.deals);
@@ -269,6 +273,7 @@ void Publisher::Timer(void)
    RecountAll(now);
    FlushAll();
    TellAccount(now);
+   m_properties.Tell(m_names, now, m_session);
    m_session.Send(now);
    m_trouble.Tell(m_session);
    ShowStatus(now);
@@ -352,6 +357,7 @@ void Publisher::OnLive(const bool first)
    Moment now;
    m_clock.Read(now);
    m_account.Forget();
+   m_properties.Connected();
    ResumeEntry resume;
    for(int i = 0; i < ArraySize(m_symbols); i++)
       if(!m_symbols[i].pump.Started())

@@ -33,6 +33,66 @@ bool ReadSymbol(const string name, SymbolEntry &entry)
    return true;
   }
 
+// A symbol's trade sessions in the order of the week; none if there are more than can be told.
+void ReadSessions(const string name, TradeSession &sessions[])
+  {
+   int count = 0;
+   uint reached = 0;
+   ArrayResize(sessions, 0, SESSIONS_MAX);
+   for(int day = 0; day < DAYS_A_WEEK; day++)
+     {
+      const uint midnight = (uint)(day * MINUTES_A_DAY);
+      datetime from, to;
+      for(uint i = 0; SymbolInfoSessionTrade(name, (ENUM_DAY_OF_WEEK)day, i, from, to); i++)
+        {
+         if(count == SESSIONS_MAX)
+           {
+            ArrayResize(sessions, 0, SESSIONS_MAX);
+            return;
+           }
+         const uint begin = MathMax(midnight + (uint)from / 60, reached);
+         const uint end = midnight + MathMin(((uint)to + 59) / 60, (uint)MINUTES_A_DAY);
+         if(begin >= end)
+            continue;
+         ArrayResize(sessions, count + 1, SESSIONS_MAX);
+         sessions[count].from_minute = begin;
+         sessions[count].to_minute = end;
+         reached = end;
+         count++;
+        }
+     }
+  }
+
+// What swaps are, as far as the protocol has a word for it.
+SwapModeCode SwapModeOf(const string name)
+  {
+   switch((ENUM_SYMBOL_SWAP_MODE)SymbolInfoInteger(name, SYMBOL_SWAP_MODE))
+     {
+      case SYMBOL_SWAP_MODE_DISABLED:         return SWAP_IS_NONE;
+      case SYMBOL_SWAP_MODE_POINTS:           return SWAP_IS_POINTS;
+      case SYMBOL_SWAP_MODE_CURRENCY_DEPOSIT: return SWAP_IS_MONEY;
+      case SYMBOL_SWAP_MODE_INTEREST_CURRENT: return SWAP_IS_PERCENT;
+     }
+   return SWAP_IS_UNTOLD;
+  }
+
+// What PROPERTIES says of a symbol of SYMBOLS.
+void ReadProperties(const string name, PropertiesFrame &frame)
+  {
+   const SwapModeCode mode = SwapModeOf(name);
+   const bool told = mode != SWAP_IS_UNTOLD;
+   const double tick_value = SymbolInfoDouble(name, SYMBOL_TRADE_TICK_VALUE);
+   frame.stops_level_points = (uint)SymbolInfoInteger(name, SYMBOL_TRADE_STOPS_LEVEL);
+   frame.freeze_level_points = (uint)SymbolInfoInteger(name, SYMBOL_TRADE_FREEZE_LEVEL);
+   frame.swap_mode = (uchar)mode;
+   frame.swap_triple_day = (uchar)SymbolInfoInteger(name, SYMBOL_SWAP_ROLLOVER3DAYS);
+   frame.swap_long = told ? SymbolInfoDouble(name, SYMBOL_SWAP_LONG) : 0;
+   frame.swap_short = told ? SymbolInfoDouble(name, SYMBOL_SWAP_SHORT) : 0;
+   frame.tick_value = MathMax(tick_value, 0.0);
+   frame.profit_currency = SymbolInfoString(name, SYMBOL_CURRENCY_PROFIT);
+   ReadSessions(name, frame.sessions);
+  }
+
 // Adds a name that is not empty and not there yet.
 void AddSymbolName(const string name, string &names[])
   {

@@ -49,6 +49,7 @@ public:
    bool           Report(const SignalResultFrame &result);
    bool           SendAccount(const AccountFrame &account);
    bool           SendRecount(const RecountFrame &recount);
+   bool           SendProperties(const PropertiesFrame &properties);
    void           Want(const WantedCode wanted, const string name = "") { m_subscription.Want(wanted, name); }
    void           WantNothing(void) { m_subscription.Begin(); }
    void           Resume(const string name, ResumeEntry &found) const { m_settling.Resume(name, found); }
@@ -218,6 +219,15 @@ bool Session::SendRecount(const RecountFrame &recount)
    if(m_state != SESSION_LIVE)
       return false;
    m_encoder.Encode(recount, m_out);
+   return m_link.Send(m_out);
+  }
+
+// Behind the symbols' numbers, which it goes by.
+bool Session::SendProperties(const PropertiesFrame &properties)
+  {
+   if(m_state != SESSION_LIVE || !m_outflow.Announced(m_streams))
+      return false;
+   m_encoder.Encode(properties, m_out);
    return m_link.Send(m_out);
   }
 

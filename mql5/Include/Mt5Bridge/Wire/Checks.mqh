@@ -53,6 +53,34 @@ bool SymbolAllowed(const SymbolEntry &symbol)
           && SizeAllowed(symbol.volume_max) && SizeAllowed(symbol.volume_step));
   }
 
+// A part of one day of the week.
+bool SessionAllowed(const TradeSession &session)
+  {
+   return(session.from_minute < session.to_minute && session.to_minute <= DAYS_A_WEEK * MINUTES_A_DAY
+          && session.from_minute / MINUTES_A_DAY == (session.to_minute - 1) / MINUTES_A_DAY);
+  }
+
+// Sessions in their order; each is judged apart.
+bool SessionsAllowed(const TradeSession &sessions[])
+  {
+   const int count = ArraySize(sessions);
+   for(int i = 1; i < count; i++)
+      if(sessions[i - 1].to_minute > sessions[i].from_minute)
+         return(false);
+   return(count <= SESSIONS_MAX);
+  }
+
+// What else is told of a symbol.
+bool PropertiesAllowed(const PropertiesFrame &properties)
+  {
+   return(properties.stream != DEALS_STREAM && properties.swap_triple_day < DAYS_A_WEEK
+          && IsFinite(properties.swap_long) && IsFinite(properties.swap_short)
+          && SizeAllowed(properties.tick_value)
+          && (StringLen(properties.profit_currency) == 0
+              || NameAllowed(properties.profit_currency, CURRENCY_BYTES_MAX))
+          && SessionsAllowed(properties.sessions));
+  }
+
 // The sizes and times of a signal.
 bool SignalAllowed(const SignalFrame &signal)
   {

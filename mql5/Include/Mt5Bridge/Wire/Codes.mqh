@@ -22,6 +22,10 @@
 #define SYMBOLS_MAX        16384
 #define STREAMS_MAX        16385               // of one terminal: its symbols and its deals
 #define EVENT_LIST_MAX     1024                // entries, complex events, simple events of one, fields
+#define SESSIONS_MAX       64                  // trade sessions of a symbol in a week
+#define CURRENCY_BYTES_MAX 32
+#define MINUTES_A_DAY      1440
+#define DAYS_A_WEEK        7
 #define NONCE_DIGITS       32
 #define PROOF_DIGITS       64
 #define TIME_MSC_MIN       (-62135596800000)   // the years 1 to 9999
@@ -53,7 +57,8 @@ enum FrameType
    FRAME_EVENT = 21,
    FRAME_CHALLENGE = 22,
    FRAME_PROOF = 23,
-   FRAME_SIGNAL_ORDER = 24
+   FRAME_SIGNAL_ORDER = 24,
+   FRAME_PROPERTIES = 25
   };
 
 // Why bytes are not a frame (PROTOCOL.md 3.2).
@@ -122,6 +127,16 @@ enum TradesMode
    TRADES_NOTHING = 0,
    TRADES_ORDERS = 1,
    TRADES_DRY_RUN = 2
+  };
+
+// What the swaps of a symbol are, for each lot and night (PROPERTIES).
+enum SwapModeCode
+  {
+   SWAP_IS_UNTOLD = 0,
+   SWAP_IS_NONE = 1,
+   SWAP_IS_POINTS = 2,
+   SWAP_IS_MONEY = 3,
+   SWAP_IS_PERCENT = 4
   };
 
 // Why an interval cannot be sent again (LOST).

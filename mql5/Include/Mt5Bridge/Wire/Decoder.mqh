@@ -42,7 +42,7 @@ private:
          return(WIRE_BAD_CHECKSUM);
       if(flags != 0)
          return(WIRE_BAD_FLAGS);
-      if(m_type < FRAME_HELLO || m_type > FRAME_SIGNAL_ORDER)
+      if(m_type < FRAME_HELLO || m_type > FRAME_PROPERTIES)
          return(WIRE_UNKNOWN_TYPE);
       return(WIRE_OK);
      }
@@ -215,6 +215,32 @@ public:
          SymbolFields(frame.symbols[i]);
       m_in.ListEnd(count, room);
       m_in.Require(room <= SYMBOLS_MAX);
+      return(End());
+     }
+
+   bool              Decode(PropertiesFrame &frame)
+     {
+      frame.stream = m_in.U4();
+      frame.stops_level_points = m_in.U4();
+      frame.freeze_level_points = m_in.U4();
+      frame.swap_mode = m_in.U1();
+      m_in.Require(frame.swap_mode <= SWAP_IS_PERCENT);
+      frame.swap_triple_day = m_in.U1();
+      frame.swap_long = m_in.F8();
+      frame.swap_short = m_in.F8();
+      frame.tick_value = m_in.F8();
+      frame.profit_currency = m_in.Text();
+      const uint count = m_in.U4();
+      const int room = m_in.ListRoom(count, 8);
+      ArrayResize(frame.sessions, room);
+      for(int i = 0; i < room && m_in.Good(); i++)
+        {
+         frame.sessions[i].from_minute = m_in.U4();
+         frame.sessions[i].to_minute = m_in.U4();
+         m_in.Require(SessionAllowed(frame.sessions[i]));
+        }
+      m_in.ListEnd(count, room);
+      m_in.Require(PropertiesAllowed(frame));
       return(End());
      }
 

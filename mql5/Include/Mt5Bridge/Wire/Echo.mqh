@@ -17,6 +17,7 @@ private:
       HelloFrame hello;
       WelcomeFrame welcome;
       SymbolsFrame symbols;
+      PropertiesFrame properties;
       HeartbeatFrame heartbeat;
       ErrorFrame error;
       ByeFrame bye;
@@ -33,6 +34,10 @@ private:
          case FRAME_SYMBOLS:
             if(m_decoder.Decode(symbols))
                m_encoder.Encode(symbols, out);
+            return(true);
+         case FRAME_PROPERTIES:
+            if(m_decoder.Decode(properties))
+               m_encoder.Encode(properties, out);
             return(true);
          case FRAME_HEARTBEAT:
             if(m_decoder.Decode(heartbeat))

@@ -194,6 +194,27 @@ public:
       End(out);
      }
 
+   void              Encode(const PropertiesFrame &frame, ByteWriter &out)
+     {
+      Begin(FRAME_PROPERTIES, out);
+      out.U4(frame.stream);
+      out.U4(frame.stops_level_points);
+      out.U4(frame.freeze_level_points);
+      out.U1(frame.swap_mode);
+      out.U1(frame.swap_triple_day);
+      out.F8(frame.swap_long);
+      out.F8(frame.swap_short);
+      out.F8(frame.tick_value);
+      out.Text(frame.profit_currency);
+      out.U4((uint)ArraySize(frame.sessions));
+      for(int i = 0; i < ArraySize(frame.sessions); i++)
+        {
+         out.U4(frame.sessions[i].from_minute);
+         out.U4(frame.sessions[i].to_minute);
+        }
+      End(out);
+     }
+
    void              Encode(const HeartbeatFrame &frame, ByteWriter &out)
      {
       Begin(FRAME_HEARTBEAT, out);

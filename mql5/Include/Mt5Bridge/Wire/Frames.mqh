@@ -65,6 +65,28 @@ struct SymbolsFrame
    SymbolEntry       symbols[];
   };
 
+// Minutes of the server's week, from Sunday's midnight on; of one day, the end excluded.
+struct TradeSession
+  {
+   uint              from_minute;
+   uint              to_minute;
+  };
+
+// Terminal: what else there is to know of a symbol. Without sessions nothing is said of them.
+struct PropertiesFrame
+  {
+   uint              stream;
+   uint              stops_level_points;
+   uint              freeze_level_points;
+   uchar             swap_mode;
+   uchar             swap_triple_day;
+   double            swap_long;
+   double            swap_short;
+   double            tick_value;
+   string            profit_currency;
+   TradeSession      sessions[];
+  };
+
 // Terminal: ticks of one symbol, `first` being the sequence of records[0].
 struct TicksFrame
   {

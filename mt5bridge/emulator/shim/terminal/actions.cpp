@@ -82,6 +82,8 @@ void Terminal::act(const std::string& key, const host::Statement& statement) {
     change_account(statement.text(key));
   } else if (key == "files") {
     files::set_faults(statement.text(key));
+  } else if (key == "specify") {
+    market::change(statement.text(key));
   } else if (key == "crash") {
     _exit(EXIT_CODE_CRASH);
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <sstream>
 
 namespace mql::market {
 namespace {
@@ -35,6 +36,31 @@ void set_modes(broker::SymbolFacts& facts, const host::Statement& statement) {
   set(facts.calc_mode, "calc_mode");
 }
 
+// `0-1440,1445-2875` as seconds; nothing said: each day from midnight to midnight.
+std::vector<Session> sessions_of(const std::string& text) {
+  std::vector<Session> found;
+  if (text.empty())
+    for (int day = 0; day < 7; ++day)
+      found.push_back({day * 86'400, (day + 1) * 86'400});
+  std::istringstream spans(text);
+  for (std::string span; std::getline(spans, span, ',');) {
+    const auto dash = span.find('-');
+    found.push_back({60 * std::stoi(span), 60 * std::stoi(span.substr(dash + 1))});
+  }
+  return found;
+}
+
+void set_costs(Symbol& symbol, const host::Statement& statement) {
+  symbol.swap_mode = static_cast<int>(statement.integer("swap_mode", symbol.swap_mode));
+  symbol.swap_long = statement.number("swap_long", symbol.swap_long);
+  symbol.swap_short = statement.number("swap_short", symbol.swap_short);
+  symbol.swap_triple_day =
+      static_cast<int>(statement.integer("swap_triple_day", symbol.swap_triple_day));
+  symbol.tick_value = statement.number("tick_value", symbol.tick_value);
+  if (statement.has("sessions") || symbol.sessions.empty())
+    symbol.sessions = sessions_of(statement.text("sessions", ""));
+}
+
 std::unique_ptr<Symbol> symbol_of(const host::Statement& statement) {
   auto symbol = std::make_unique<Symbol>();
   auto& facts = symbol->facts;
@@ -46,7 +72,8 @@ std::unique_ptr<Symbol> symbol_of(const host::Statement& statement) {
   facts.currency_profit = statement.text("currency_profit", pair ? facts.name.substr(3) : "USD");
   facts.currency_margin = statement.text("currency_margin", symbol->currency_base);
   symbol->description = statement.text("description", facts.name);
-  symbol->tick_value = statement.number("tick_value", facts.contract_size * facts.tick_size);
+  symbol->tick_value = facts.contract_size * facts.tick_size;
+  set_costs(*symbol, statement);
   symbol->selected = statement.flag("selected", true);
   return symbol;
 }
@@ -93,6 +120,21 @@ Symbol* find(std::string_view name) {
 
 const std::vector<std::unique_ptr<Symbol>>& symbols() {
   return all;
+}
+
+void change(const std::string& words) {
+  std::istringstream text(words);
+  std::string name;
+  host::Statement statement;
+  text >> name;
+  for (std::string word; text >> word;) {
+    const auto equals = word.find('=');
+    statement.settings.emplace_back(word.substr(0, equals), word.substr(equals + 1));
+  }
+  if (auto* symbol = find(name)) {
+    set_modes(symbol->facts, statement);
+    set_costs(*symbol, statement);
+  }
 }
 
 void arrive(Symbol& symbol, const MqlTick& tick) {

@@ -36,10 +36,19 @@ private:
   std::uint64_t m_inserted = 0;
 };
 
+// Seconds of the week from Sunday's midnight on, within one day.
+struct Session {
+  int from = 0, to = 0;
+};
+
 struct Symbol {
   broker::SymbolFacts facts;
   std::string description, currency_base;
   double tick_value = 1;
+  int swap_mode = 0;  // ENUM_SYMBOL_SWAP_MODE
+  double swap_long = 0, swap_short = 0;
+  int swap_triple_day = 3;
+  std::vector<Session> sessions;  // in the order of the week
   bool selected = true;
   MqlTick newest{};             // by time; what SymbolInfoTick gives
   TickBase base;                // what CopyTicks sees
@@ -53,6 +62,9 @@ void load_symbols(const host::Script& script);
 // nullptr if there is no such symbol.
 Symbol* find(std::string_view name);
 const std::vector<std::unique_ptr<Symbol>>& symbols();
+
+// Swaps, levels and sessions become others: `EURUSD swap_long=-7 stops_level=10`.
+void change(const std::string& words);
 
 // A tick arrives; it is in the base after `settle`.
 void arrive(Symbol& symbol, const MqlTick& tick);

@@ -37,7 +37,8 @@ bool integer_of(const market::Symbol& symbol, ENUM_SYMBOL_INFO_INTEGER property,
     case SYMBOL_TRADE_STOPS_LEVEL: value = facts.stops_level; return true;
     case SYMBOL_TRADE_FREEZE_LEVEL: value = facts.freeze_level; return true;
     case SYMBOL_TRADE_EXEMODE: value = facts.execution; return true;
-    case SYMBOL_SWAP_MODE: value = 0; return true;
+    case SYMBOL_SWAP_MODE: value = symbol.swap_mode; return true;
+    case SYMBOL_SWAP_ROLLOVER3DAYS: value = symbol.swap_triple_day; return true;
     case SYMBOL_EXPIRATION_MODE: value = facts.expiration_modes; return true;
     case SYMBOL_FILLING_MODE: value = facts.filling_modes; return true;
     case SYMBOL_ORDER_MODE: value = facts.order_modes; return true;
@@ -63,9 +64,9 @@ bool double_of(const market::Symbol& symbol, ENUM_SYMBOL_INFO_DOUBLE property, d
     case SYMBOL_VOLUME_MAX: value = facts.volume_max; return true;
     case SYMBOL_VOLUME_STEP: value = facts.volume_step; return true;
     case SYMBOL_VOLUME_LIMIT: value = facts.volume_limit; return true;
-    case SYMBOL_MARGIN_INITIAL:
-    case SYMBOL_SWAP_LONG:
-    case SYMBOL_SWAP_SHORT: value = 0; return true;
+    case SYMBOL_MARGIN_INITIAL: value = 0; return true;
+    case SYMBOL_SWAP_LONG: value = symbol.swap_long; return true;
+    case SYMBOL_SWAP_SHORT: value = symbol.swap_short; return true;
   }
   return fail(ERR_MARKET_WRONG_PROPERTY);
 }
@@ -164,21 +165,25 @@ string SymbolInfoString(const string& name, ENUM_SYMBOL_INFO_STRING property) {
   return value;
 }
 
-// Each day is one session from midnight to midnight.
-bool SymbolInfoSessionQuote(const string& name, ENUM_DAY_OF_WEEK, uint session, datetime& from,
-                            datetime& to) {
-  if (market::find(name.size() == 0 ? terminal::self().what.symbol : name.utf8()) == nullptr)
-    return fail(ERR_MARKET_UNKNOWN_SYMBOL);
-  if (session > 0)
-    return fail(ERR_MARKET_WRONG_PROPERTY);
-  from = 0;
-  to = 86'400;
-  return true;
-}
-
+// The n-th session of a day, in seconds from its midnight on.
 bool SymbolInfoSessionTrade(const string& name, ENUM_DAY_OF_WEEK day, uint session, datetime& from,
                             datetime& to) {
-  return SymbolInfoSessionQuote(name, day, session, from, to);
+  const auto* symbol = named(name);
+  if (symbol == nullptr)
+    return false;
+  const int midnight = day * 86'400;
+  for (const auto& span : symbol->sessions)
+    if (span.from >= midnight && span.from < midnight + 86'400 && session-- == 0) {
+      from = span.from - midnight;
+      to = span.to - midnight;
+      return true;
+    }
+  return fail(ERR_MARKET_WRONG_PROPERTY);
+}
+
+bool SymbolInfoSessionQuote(const string& name, ENUM_DAY_OF_WEEK day, uint session, datetime& from,
+                            datetime& to) {
+  return SymbolInfoSessionTrade(name, day, session, from, to);
 }
 
 bool MarketBookAdd(const string& name) {
