@@ -11,17 +11,18 @@ from benchmarks.live_daemon import Running
 from benchmarks.live_market import WAKE_NS, Brought, Market
 from benchmarks.live_terminal import Terminal
 
-MARKED_FRAMES = 100
-"""One frame in so many has a tick that is answered."""
-
 
 class Fleet:
-    """A terminal for each symbol of its own; `frame_ticks` ticks are a frame."""
+    """A terminal for each symbol of its own; `frame_ticks` ticks are a frame, and one frame of
+    `answered_every` has a tick that is answered with a signal.
+    """
 
-    def __init__(self, running: Running, terminals: int, frame_ticks: int) -> None:
+    def __init__(
+        self, running: Running, terminals: int, frame_ticks: int, answered_every: int
+    ) -> None:
         self.frame_ticks = frame_ticks
         names = [f"S{number}" for number in range(terminals)]
-        self.market = Market(MARKED_FRAMES * frame_ticks, names)
+        self.market = Market(answered_every * frame_ticks, names)
         self._context: zmq.Context[Any] = zmq.Context()
         self._poller = zmq.Poller()
         self._by_symbol = {

@@ -1,7 +1,7 @@
 """What the daemon bears: many small frames, half an hour, one core, a start over what is stored.
 
     python -m benchmarks.load frames [--terminals 50] [--frames 20000] [--ticks 10] [--seconds 60]
-    python -m benchmarks.load long [--minutes 30] [--frames 2000]
+    python -m benchmarks.load long [--minutes 30] [--frames 1000] [--answered-every 1000]
     python -m benchmarks.load start [--records 5000000]
 
 `frames` brings so many frames a second by a plan, whoever is late, and tells latencies from the
@@ -86,14 +86,17 @@ def borne(fleet: Fleet, running: Running, frames: int, seconds: float) -> Iterat
         )
 
 
-def load(terminals: int, frames: int, ticks: int, seconds: float) -> Iterator[str]:
+def load(
+    terminals: int, frames: int, ticks: int, seconds: float, answered_every: int
+) -> Iterator[str]:
     """Latencies in microseconds from the moment the plan brings a frame."""
     yield (
         f"{terminals} terminals, {frames:,} frames of {ticks} ticks a second for {seconds:,.0f} s"
-        " behind 5 s to warm up; microseconds from the plan to the signal.\n"
+        f" behind 5 s to warm up, one of {answered_every:,} answered; microseconds from the plan to"
+        " the signal.\n"
     )
     with tempfile.TemporaryDirectory() as folder, daemon(Path(folder)) as running:
-        fleet = Fleet(running, terminals, ticks)
+        fleet = Fleet(running, terminals, ticks, answered_every)
         paced(fleet, frames // 1_000, STEP_S)
         fleet.drain()
         fleet.latencies_ns()
@@ -160,8 +163,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("what", choices=("frames", "long", "start"))
     parser.add_argument("--terminals", type=int, default=50)
-    parser.add_argument("--frames", type=int, help="frames a second: 20,000, of `long` 2,000")
+    parser.add_argument("--frames", type=int, help="frames a second: 20,000, of `long` 1,000")
     parser.add_argument("--ticks", type=int, default=10, help="ticks in a frame")
+    parser.add_argument("--answered-every", type=int, help="frames: 100, of `long` 1,000")
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--minutes", type=float, default=30.0)
     parser.add_argument("--records", type=int, default=5_000_000)
@@ -170,12 +174,13 @@ def main() -> None:
     if options.one_core:
         os.sched_setaffinity(0, {0})
     is_long = options.what == "long"
-    frames = options.frames or (2_000 if is_long else 20_000)
+    frames = options.frames or (1_000 if is_long else 20_000)
+    answered_every = options.answered_every or (1_000 if is_long else 100)
     seconds = 60 * options.minutes if is_long else options.seconds
     if options.what == "start":
         lines = starts(options.records)
     else:
-        lines = load(options.terminals, frames, options.ticks, seconds)
+        lines = load(options.terminals, frames, options.ticks, seconds, answered_every)
     for line in lines:
         print(line, flush=True)
     print(describe())
