@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cep.archive import Archive, import_history
+from cep.account.specifications import Version
+from cep.archive import Archive, import_history, specify
 from cep.sweep.alike import Common
 from cep.sweep.sweep import Bench, Job
 from cep.sweep.together import Variant, run_together
@@ -108,6 +109,7 @@ def main() -> None:
     with TemporaryDirectory() as folder:
         archive = Archive(Path(folder) / "archive")
         import_history(archive, [ticks()])
+        specify(archive, [Version(symbol="EURUSD", told={"point": 1e-5})])
         for name, rules in RULES.items():
             found = measured(rules, Path(folder) / "archive")
             print(

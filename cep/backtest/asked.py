@@ -16,8 +16,9 @@ from cep.account.slippage import SlippageError, slippage_of
 from cep.archive import Archive, Odd
 from cep.backtest.dealt import reads_deals
 from cep.backtest.errors import BacktestError
-from cep.backtest.points import Point, told_points
+from cep.backtest.points import Point, known_points, told_points
 from cep.backtest.selection import Selection, check_symbols, select
+from cep.backtest.simulate import prices_of, tick_selection
 from cep.lang import Given
 from cep.market import DEAL_STREAM, NONE, RECORDED, SIMULATED, check_market
 from cep.plan import compile_rules
@@ -133,6 +134,7 @@ def asked(text: tuple[str, str], archive: Path | str, options: Options) -> Asked
     market, points = _market(given, stored, selection, needs=is_filled and bool(plan.signals))
     if is_filled:
         _need_money(plan, market)
+        _need_points(plan, stored, selection, points)
     return Asked(
         plan, stored, selection, market, points, _streams(plan, given["streams"]), is_filled,
         given["deals"], given["valid_seconds"], _said(given, str(archive), plan, selection),
@@ -161,6 +163,18 @@ def _need_money(plan: Plan, market: Market) -> None:
             f"signal {risking[0]} risks a share of the account, whose money nobody says",
             "name a file of the account: --account FILE, with `balance` and the symbols' contracts",
         )
+
+
+def _need_points(
+    plan: Plan, stored: Archive, selection: Selection, points: Mapping[str, Point]
+) -> None:
+    """Before rules run: BacktestError where that of a symbol which signals may trade is untold."""
+    traded = {signal.symbol for signal in plan.signals if signal.symbol is not None}
+    if any(signal.symbol is None for signal in plan.signals):
+        traded |= set(selection.symbols)
+    if untold := traded - points.keys():
+        available = tick_selection(stored, selection, untold).by_symbol()
+        known_points(points, {name: prices_of(one) for name, one in available.items()})
 
 
 def rules_text(rules: Path | str) -> tuple[str, str]:

@@ -1,4 +1,7 @@
-"""The size of a point, which archives do not hold: told, or derived where prices show it."""
+"""The size of a point, which is told: to the archive, in an account's file, or to the run.
+
+What prices show of it is for people who are to tell it, and for terminals that are simulated.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,8 @@ from cep.backtest.errors import BacktestError
 
 DIGITS_MAX = 8
 SAMPLE_ROWS = 50_000
+NAMED = 5
+"""So many symbols at most are named to who has to tell of them."""
 PRICES_MIN = 5
 """So many different prices: one in 100,000 such samples ends in a zero everywhere by chance."""
 
@@ -64,21 +69,31 @@ def told_points(told: Known, given: Mapping[str, float]) -> dict[str, Point]:
 
 
 def known_points(
-    given: Mapping[str, float | Point], prices: Mapping[str, Iterable[NDArray[np.float64]]]
+    told: Mapping[str, float | Point], prices: Mapping[str, Iterable[NDArray[np.float64]]]
 ) -> dict[str, Point]:
-    """The point of each symbol of `prices`. BacktestError names those that must be given."""
-    found: dict[str, Point] = {}
-    problems: dict[str, str] = {}
-    for symbol, samples in prices.items():
-        if symbol in given:
-            size = given[symbol]
-            found[symbol] = size if isinstance(size, Point) else Point(size, "given")
-            continue
-        seen = evidence(samples)
-        if seen.problem is None:
-            found[symbol] = seen.point
-        else:
-            problems[symbol] = seen.problem
+    """The point of each symbol of `prices`. BacktestError names those that nobody tells, and what
+    their prices show.
+    """
+    if untold := sorted(prices.keys() - told.keys()):
+        seen = [(name, evidence(prices[name])) for name in untold[:NAMED]]
+        options = " ".join(_option(name, one) for name, one in seen)
+        more = len(untold) - len(seen)
+        raise BacktestError(
+            f"nobody has told the size of a point ({'; '.join(_shown(*one) for one in seen)}"
+            f"{f'; and of {more:,} other symbols' if more else ''})",
+            "tell the archive once, as the broker has it: `mt5cep archive specify ARCHIVE "
+            f"{options}`, or --from-prices for what prices show; or this run: --point, or `point`"
+            " in the file of --account",
+        )
+    return {name: _as_point(told[name]) for name in prices}
+
+
+def derived_points(
+    given: Mapping[str, float], prices: Mapping[str, Iterable[NDArray[np.float64]]]
+) -> dict[str, Point]:
+    """The same where what prices show is enough. BacktestError names those that must be given."""
+    seen = {name: evidence(samples) for name, samples in prices.items() if name not in given}
+    problems = {name: one.problem for name, one in seen.items() if one.problem is not None}
     if problems:
         named = "; ".join(f"{symbol}: {why}" for symbol, why in problems.items())
         options = " ".join(f"--point {symbol}=SIZE" for symbol in problems)
@@ -86,7 +101,28 @@ def known_points(
             f"the size of a point cannot be told from prices ({named})",
             f"give it as the broker has it, such as EURUSD=0.00001: {options}",
         )
-    return found
+    return {name: seen[name].point if name in seen else _as_point(given[name]) for name in prices}
+
+
+def _as_point(told: float | Point) -> Point:
+    return told if isinstance(told, Point) else Point(told, "given")
+
+
+def _option(symbol: str, seen: Evidence) -> str:
+    """What tells a symbol's point."""
+    return f"--point {symbol}={'SIZE' if seen.problem else point_text(seen.point.size)}"
+
+
+def _shown(symbol: str, seen: Evidence) -> str:
+    """What prices show of a symbol's point."""
+    if seen.problem is not None:
+        return f"{symbol}: {seen.problem}"
+    return f"{symbol}: perhaps {point_text(seen.point.size)}, {seen.point.why}"
+
+
+def point_text(size: float) -> str:
+    """0.00001, not 1e-05."""
+    return np.format_float_positional(size, trim="-")
 
 
 def evidence(prices: Iterable[NDArray[np.float64]]) -> Evidence:

@@ -80,9 +80,9 @@ def simulate(
     market: Market = NEXT_TICK,
     advance: Callable[[int], None] = lambda n: None,
 ) -> Outcome:
-    """Fill orders on archived ticks; `points` are known sizes, others are derived from prices.
+    """Fill orders on archived ticks; `points` are known sizes.
 
-    BacktestError names the symbols whose prices do not show it.
+    BacktestError names the symbols whose size is not known.
     """
     return simulate_all(ticks, orders, points, [market], advance)[0]
 

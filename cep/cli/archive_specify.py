@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import click
 import numpy as np
 
 from cep.account.specifications import Version, in_order, versions_in
-from cep.archive import specify
+from cep.archive import Archive, specify
 from cep.cli.archives import existing
 from cep.cli.errors import UserError
 from cep.cli.moments import MOMENT, utc_msc
@@ -26,27 +27,55 @@ from cep.report.tables import time_text
 @click.option(
     "--point", "points", multiple=True, metavar="SYMBOL=SIZE", help="The size of a point."
 )
+@click.option(
+    "--from-prices",
+    is_flag=True,
+    help="The sizes of points that prices show, of symbols of which none is told.",
+)
 @click.option("--since", type=MOMENT, help="From when on it holds (UTC); left out, always.")
 def specify_command(
-    archive: Path, file: Path | None, points: tuple[str, ...], since: datetime | None
+    archive: Path,
+    file: Path | None,
+    points: tuple[str, ...],
+    from_prices: bool,
+    since: datetime | None,
 ) -> None:
     """Tell an archive what a broker says of its symbols and of the account.
 
     FILE is an account's file as for `backtest --account`. Backtests on the archive then know it.
     """
     since_msc = max(0, utc_msc(since) or 0)
+    stored = existing(archive)
+    sizes = given_points(points)
     told = [] if file is None else versions_in(file, since_msc)
-    told += [
-        Version(symbol=name, since_msc=since_msc, told={"point": size})
-        for name, size in given_points(points).items()
-    ]
-    if not told:
+    if not (sizes or told or from_prices):
         raise UserError(
             "nothing is told",
             "name an account's file, or --point SYMBOL=SIZE such as EURUSD=0.00001",
         )
-    new = specify(existing(archive), told)
+    if from_prices:
+        sizes = _shown_by_prices(stored, {*sizes, *(one.symbol for one in told)}) | sizes
+    told += [
+        Version(symbol=name, since_msc=since_msc, told={"point": size})
+        for name, size in sizes.items()
+    ]
+    new = specify(stored, told)
     say("\n".join(aligned([*map(_row, new)])) if new else "nothing new: all of it is known")
+
+
+def _shown_by_prices(archive: Archive, others: Collection[str]) -> dict[str, float]:
+    """The sizes of points by symbol; says of which they are not shown."""
+    from cep.backtest.suggested import untold_points
+
+    found: dict[str, float] = {}
+    for name, seen in untold_points(archive).items():
+        if name in others:
+            continue
+        if seen.problem is None:
+            found[name] = seen.point.size
+        else:
+            say(f"not told: {name}: {seen.problem}; tell it with --point {name}=SIZE", err=True)
+    return found
 
 
 @click.command("specifications")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cep.backtest.points import known_points
+from cep.backtest.points import derived_points
 from cep.cli.errors import UserError
 from mt5bridge.history import ServerTime, TickBlock, read_ticks
 from mt5bridge.records import TICK, Records
@@ -56,4 +56,4 @@ def points_of(
         raise UserError(f"--point: no ticks of {unknown}", f"there are {', '.join(sorted(ticks))}")
     known = {**(dict.fromkeys(ticks, Walk(1).point) if made_up else {}), **given}
     samples = {name: (array["bid"], array["ask"]) for name, array in ticks.items()}
-    return {name: point.size for name, point in known_points(known, samples).items()}
+    return {name: point.size for name, point in derived_points(known, samples).items()}

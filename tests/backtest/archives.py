@@ -8,7 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cep.archive import Archive, import_history, ingest_spool
+from cep.account.specifications import Version
+from cep.archive import Archive, import_history, ingest_spool, specify
+from cep.archive.schema import TICKS
 from mt5bridge.history import TickBlock
 from mt5bridge.records import DEAL, TICK, DealEntry, DealKind, DealType, Records
 from mt5bridge.spool import Group, RecordKind, Spool
@@ -17,6 +19,7 @@ from mt5bridge.validate import tick_quality
 START_MSC = 1_700_006_400_000
 DAY_MS = 86_400_000
 SYMBOLS = ("EURUSD", "GBPUSD", "^GSPC")
+POINTS = dict.fromkeys(SYMBOLS, 1e-5)
 DEAL_ROWS = (("EURUSD", 77, "leg"), ("GBPUSD", 1, "other"), ("", 0, "balance"), ("^GSPC", 77, "x"))
 
 
@@ -55,6 +58,14 @@ def recorded(folder: Path, *, seed: int = 1, groups: int = 120, rows: int = 40) 
     spool.close()
     archive = Archive(folder / "archive")
     ingest_spool(folder / "spool", archive, include_open=True)
+    return with_points(archive)
+
+
+def with_points(archive: Archive, **sizes: float) -> Archive:
+    """The same, told the sizes of points of its symbols: 0.00001, if no other is given."""
+    names = sorted({file.symbol for file in archive.files(TICKS)})
+    told = [Version(symbol=name, told={"point": sizes.get(name, 1e-5)}) for name in names]
+    specify(archive, told)
     return archive
 
 
@@ -101,7 +112,7 @@ def imported(folder: Path, *, seed: int = 2, rows: int = 1500) -> Archive:
         blocks.append(TickBlock(symbol, ticks))
     archive = Archive(folder / "archive")
     import_history(archive, blocks)
-    return archive
+    return with_points(archive)
 
 
 def exported(archive: Archive, folder: Path) -> list[tuple[str, Path]]:

@@ -19,7 +19,7 @@ from cep.engine.native import Compiled
 from cep.plan import compile_rules
 from cep.plan.memory import Memory
 from mt5bridge.history import TickBlock
-from tests.backtest.archives import DAY_MS, START_MSC, walk
+from tests.backtest.archives import DAY_MS, START_MSC, walk, with_points
 from tests.backtest.rules import TICK
 from tests.backtest.test_programs_apart import PROGRAMS, Placed, placed
 from tests.campaign import either
@@ -59,7 +59,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Archive:
         blocks.append(TickBlock(symbol, ticks))
     found = Archive(tmp_path_factory.mktemp("archive"))
     import_history(found, blocks)
-    return found
+    return with_points(found)
 
 
 def rules_of(name: str) -> Compiled:

@@ -28,7 +28,7 @@ from cep.backtest.trading import Trading
 from cep.plan import compile_rules
 from cep.report import render
 from mt5bridge.broker import Specification, codes
-from tests.backtest.archives import imported
+from tests.backtest.archives import POINTS, imported
 from tests.backtest.rules import TICK
 from tests.backtest.test_trading import as_ticks, session
 
@@ -152,7 +152,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Archive:
 def outcome_of(archive: Archive, file: AccountFile, asked: list[Order]) -> Outcome:
     plan = compile_rules(TICK)
     ticks = tick_selection(archive, select(archive, plan), {"EURUSD"})
-    return simulate(ticks, asked, {}, Market(file.terms(hedging=False), account=file))
+    return simulate(ticks, asked, POINTS, Market(file.terms(hedging=False), account=file))
 
 
 def test_the_report_shows_the_money_of_the_account(archive: Archive, tmp_path: Path) -> None:

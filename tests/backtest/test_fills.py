@@ -12,6 +12,7 @@ from cep.archive import Archive, import_history
 from cep.archive.ingest import INGEST_BITS
 from cep.backtest.selection import Selection
 from cep.backtest.simulate import simulate, tick_selection
+from cep.backtest.suggested import untold_points
 from cep.backtest.trading import NO_TICK
 from mt5bridge.history import TickBlock
 from mt5bridge.records import TICK
@@ -108,20 +109,20 @@ def test_trades_are_in_the_order_of_closing_and_then_of_symbols(tmp_path: Path) 
     assert set(outcome.why_points.values()) == {"given"}
 
 
-def test_the_point_is_that_of_many_ticks(tmp_path: Path) -> None:
+def test_prices_show_the_point_of_many_ticks(tmp_path: Path) -> None:
     coarse = [(i, round(1.1 + i * 1e-4, 4)) for i in range(9)]
     fine = [(DAY_MS + i, round(1.1 + i * 1e-5, 5)) for i in range(9)]
-    outcome = simulate(history(tmp_path, A=[*coarse, *fine]), [order(0)], {})
-    assert outcome.points == {"A": pytest.approx(1e-5)}
-    assert outcome.why_points == {"A": "from 5 decimals of 17 prices"}
+    history(tmp_path, A=[*coarse, *fine])
+    point = untold_points(Archive(tmp_path))["A"].point
+    assert point == (pytest.approx(1e-5), "from 5 decimals of 17 prices")
 
 
 def test_a_sample_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     coarse = [(day * DAY_MS + i, round(1.1 + i * 1e-4, 4)) for day in range(2) for i in range(9)]
-    selection = history(tmp_path, A=[*coarse, (DAY_MS + 9, 1.10001)])
+    history(tmp_path, A=[*coarse, (DAY_MS + 9, 1.10001)])
     for rows, point in ((18, 1e-4), (19, 1e-5)):
         monkeypatch.setattr("cep.backtest.simulate.SAMPLE_ROWS", rows)
-        assert simulate(selection, [order(0)], {}).points == {"A": pytest.approx(point)}
+        assert untold_points(Archive(tmp_path))["A"].point.size == pytest.approx(point)
 
 
 def test_ticks_that_rules_do_without_fill_nothing(tmp_path: Path) -> None:

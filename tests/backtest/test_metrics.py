@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from cep.backtest.errors import BacktestError
 from cep.backtest.metrics import by_signal, drawdown, metrics
 from cep.backtest.periods import by_hour, by_month
-from cep.backtest.points import Evidence, digits_of, evidence, known_points
+from cep.backtest.points import Evidence, derived_points, digits_of, evidence, known_points
 from cep.backtest.trades import Trade
 
 
@@ -159,12 +159,27 @@ def test_prices_that_do_not_show_a_point(prices: list[float], problem: str) -> N
     assert problem in str(seen.problem)
     samples = {"A": [np.array(prices)], "B": [np.array(QUOTED)], "C": [np.array(prices)]}
     with pytest.raises(BacktestError, match=problem) as caught:
-        known_points({"C": 0.5}, samples)
+        derived_points({"C": 0.5}, samples)
     assert caught.value.hint is not None and caught.value.hint.endswith(": --point A=SIZE")
-    found = known_points({"A": 0.01, "C": 0.5, "Z": 1.0}, samples)
+    with pytest.raises(BacktestError, match=problem):
+        known_points({"B": 1e-5, "C": 0.5}, samples)
+    found = derived_points({"A": 0.01, "C": 0.5, "Z": 1.0}, samples)
     assert {name: point.size for name, point in found.items()} == {"A": 0.01, "B": 1e-5, "C": 0.5}
     assert found["A"].why == found["C"].why == "given"
     assert found["B"].why == "from 5 decimals of 5 prices"
+
+
+def test_a_point_is_told_and_not_taken_from_prices() -> None:
+    """Who is asked for it sees what prices show, and how to tell it."""
+    samples = {f"S{number}": [np.array(QUOTED)] for number in range(7)}
+    told = {f"S{number}": 1e-5 for number in range(7)}
+    assert {one.why for one in known_points(told, samples).values()} == {"given"}
+    with pytest.raises(BacktestError, match="size of a point") as caught:
+        known_points({}, samples)
+    seen = "perhaps 0.00001, from 5 decimals of 5 prices"
+    assert f"(S0: {seen}; S1: {seen}; " in str(caught.value)
+    assert str(caught.value).endswith("and of 2 other symbols)")
+    assert "specify ARCHIVE --point S0=0.00001 --point S1=0.00001" in str(caught.value.hint)
 
 
 @pytest.mark.parametrize(

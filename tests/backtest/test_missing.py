@@ -12,6 +12,7 @@ from cep.archive import Archive, import_history
 from cep.cli import main
 from mt5bridge.history import TickBlock
 from mt5bridge.records import TICK, Records
+from tests.backtest.archives import with_points
 
 START_MSC = 1_709_285_400_000
 RULES = """
@@ -42,7 +43,9 @@ def folder(tmp_path: Path) -> Path:
     import_history(Archive(tmp_path / "archive"), blocks)
     late = ticks.copy()
     late["time_msc"] += 86_400_000
-    import_history(Archive(tmp_path / "archive"), [TickBlock("XAUUSD", late)])
+    archive = Archive(tmp_path / "archive")
+    import_history(archive, [TickBlock("XAUUSD", late)])
+    with_points(archive)
     return tmp_path
 
 

@@ -132,11 +132,12 @@ def test_a_rate_that_is_missing_is_told_with_what_to_do(tmp_path: Path) -> None:
     path = tmp_path / "account.toml"
     path.write_text(ACCOUNT.format(currency="USD"))
     text = RULES.format(symbol="XAUEUR", level=1_800.0)
+    points = {"XAUEUR": 0.001, "GBPUSD": 0.00001}
     for more in ("", DEAL + SEES):
         with pytest.raises(
             BacktestError, match="no ticks of EURUSD, USDEUR or two pairs"
         ) as caught:
-            run(more + text, archive.directory, account=path, point={"XAUEUR": 0.001})
+            run(more + text, archive.directory, account=path, point=points)
         assert "import ticks of EURUSD" in str(caught.value.hint)
 
 

@@ -29,7 +29,7 @@ from mt5bridge.simulator import Account, simulated_symbol
 from mt5bridge.simulator.account import specification
 from mt5bridge.simulator.deals import as_deals
 from mt5bridge.simulator.wish import Wish, wish_of
-from tests.backtest.archives import SYMBOLS, recorded
+from tests.backtest.archives import POINTS, SYMBOLS, recorded
 from tests.backtest.rules import CHAINED
 
 PLAN = compile_rules(CHAINED)
@@ -93,7 +93,9 @@ def test_the_terminal_and_the_backtest_make_the_same_deals(
         account.add(symbol, specifications[symbol.name])
     wishes = lived(account, ticks, made, latency_ms)
     terms = Terms(hedging, 10_000.0, 0.0, 2, fills, 1_000_001)
-    outcome = simulate(ticks, made, {}, Market(terms, latency_ms, magic=0, symbols=specifications))
+    outcome = simulate(
+        ticks, made, POINTS, Market(terms, latency_ms, magic=0, symbols=specifications)
+    )
     assert list(outcome.points) == [symbol.name for symbol in TRADED]
     assert as_deals(outcome.deals, TRADED, wishes).tobytes() == account.deals.tobytes()
     assert len(account.deals) > 50 and {0, 1} <= set(account.deals["entry"].tolist())
@@ -143,7 +145,7 @@ def test_signals_with_prices_make_the_same_deals(
     wishes = lived(account, ticks, wanted, 0)
     terms = Terms(hedging, 10_000.0, 0.0, 2, (1.0,), 1_000_001)
     symbols = {symbol.name: specification(symbol) for symbol in TRADED}
-    outcome = simulate(ticks, wanted, {}, Market(terms, 0, magic=0, symbols=symbols))
+    outcome = simulate(ticks, wanted, POINTS, Market(terms, 0, magic=0, symbols=symbols))
     assert as_deals(outcome.deals, TRADED, wishes).tobytes() == account.deals.tobytes()
     filled = {outcome.orders[tag - 1].kind for tag in outcome.deals["tag"].tolist() if tag}
     assert filled == {"", "limit", "stop"}
@@ -164,6 +166,6 @@ def test_three_sells_are_three_deals(archive: Archive, made: list[Order]) -> Non
         for o in sells
     ]
     ticks = tick_selection(archive, select(archive, PLAN), {"EURUSD"})
-    outcome = simulate(ticks, plain, {})
+    outcome = simulate(ticks, plain, POINTS)
     assert outcome.deals["volume"].tolist() == [0.1] * 3 and not outcome.refused
     assert [trade.lots for trade in outcome.trades] == [0.3]

@@ -30,7 +30,7 @@ from cep.engine.output_rows import OutputRows
 from cep.engine.rows import Rows
 from cep.plan import compile_rules
 from cep.report import MarkerKind, render
-from tests.backtest.archives import recorded
+from tests.backtest.archives import POINTS, recorded
 from tests.backtest.naive import Naive
 from tests.backtest.rules import CHAINED
 
@@ -78,7 +78,7 @@ def check(trades: list[Trade], expected: list[dict[str, object]]) -> None:
 
 def test_trades_are_those_of_the_naive_account(archive: Archive, made: list[Order]) -> None:
     ticks = tick_selection(archive, select(archive, PLAN), {order.symbol for order in made})
-    outcome = simulate(ticks, made, {})
+    outcome = simulate(ticks, made, POINTS)
     assert set(outcome.points.values()) == {1e-05}
     check(outcome.trades, naive(archive, made, 1e-05))
     assert {trade.reason for trade in outcome.trades} >= {"stop", "opposite", "close"}
@@ -145,7 +145,7 @@ def test_a_row_group_is_no_single_row(archive: Archive, tmp_path: Path) -> None:
 
 def test_what_the_account_did_as_tables(archive: Archive, made: list[Order]) -> None:
     ticks = tick_selection(archive, select(archive, PLAN), {"EURUSD"})
-    outcome = simulate(ticks, made, {})
+    outcome = simulate(ticks, made, POINTS)
     tables = account_tables(outcome, NO_RETURNS)
     rows = tables["trades"].to_pylist()
     assert rows == [asdict(trade) for trade in outcome.trades] and rows
@@ -170,7 +170,7 @@ def test_what_the_account_did_as_tables(archive: Archive, made: list[Order]) -> 
 def test_the_report_shows_everything(archive: Archive, results: Results, made: list[Order]) -> None:
     selection = select(archive, PLAN)
     ticks = tick_selection(archive, selection, set(selection.symbols))
-    outcome = simulate(ticks, made, {})
+    outcome = simulate(ticks, made, POINTS)
     found = by_signal(outcome.trades, selection.span_ms)
     notes = assumptions(outcome.points, 60)
     page = report(Findings("Bands", "two days", results, outcome, found, notes), ticks)

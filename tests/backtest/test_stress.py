@@ -22,7 +22,7 @@ from cep.backtest.trial import Trial
 from mt5bridge.broker import Specification
 from mt5bridge.history import TickBlock
 from mt5bridge.records import Records
-from tests.backtest.archives import DAY_MS, START_MSC, walk
+from tests.backtest.archives import DAY_MS, START_MSC, walk, with_points
 from tests.backtest.test_dealt import DEAL
 from tests.campaign import examples
 
@@ -76,7 +76,7 @@ def history(
         blocks.append(TickBlock(symbol, wider(ticks, factor, more)))
     archive = Archive(folder)
     import_history(archive, blocks)
-    return archive
+    return with_points(archive)
 
 
 def wider(ticks: Records, factor: int, more: int) -> Records:

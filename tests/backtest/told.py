@@ -11,7 +11,7 @@ from cep.archive import Archive, import_history, ingest_spool
 from mt5bridge.history import TickBlock
 from mt5bridge.spool import Spool, clock_group
 from mt5bridge.spool.group import Told
-from tests.backtest.archives import START_MSC, append, deals
+from tests.backtest.archives import START_MSC, append, deals, with_points
 from tests.spool.groups import ticks
 
 RULES = """
@@ -57,7 +57,7 @@ def lived(folder: Path, steps: Iterable[Step], name: str = "spool") -> Archive:
     spool.close()
     archive = Archive(folder / "archive")
     ingest_spool(folder / name, archive, include_open=True)
-    return archive
+    return with_points(archive)
 
 
 def any_life(seed: int, count: int = 80, begin: int = 0) -> list[Step]:

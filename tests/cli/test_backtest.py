@@ -17,7 +17,7 @@ from cep.backtest import choice
 from cep.cli import main
 from cep.engine.machine_code import MachineCode
 from mt5bridge.history import TickBlock
-from tests.backtest.archives import DAY_MS, START_MSC, exported, recorded, walk
+from tests.backtest.archives import DAY_MS, START_MSC, exported, recorded, walk, with_points
 from tests.backtest.rules import ACROSS, CHAINED, KEYED, TICK
 from tests.cli.test_rules_commands import CIRCLE
 
@@ -147,7 +147,7 @@ def test_results_and_assumptions_are_printed(folder: Path) -> None:
 
 def test_points_and_validity_can_be_given(folder: Path) -> None:
     text = run(folder, "--point", "EURUSD=0.0001", "--valid-seconds", 5).stdout
-    assert "EURUSD 0.0001 (given), GBPUSD 1e-05 (from 5 decimals of " in text
+    assert "EURUSD 0.0001 (given), GBPUSD 1e-05 (the archive has it from a file)" in text
     assert "good for 5 seconds" in text
 
 
@@ -159,7 +159,7 @@ define signal Go on Rise buy 0.1 lots stop 200 points;
 """
 
 
-def test_a_point_that_few_prices_do_not_show_must_be_given(tmp_path: Path) -> None:
+def test_a_point_that_nobody_has_told_must_be_given(tmp_path: Path) -> None:
     (tmp_path / "few.cep").write_text(FEW)
     (tmp_path / "few.csv").write_text(
         "time_msc,bid,ask\n1709280000000,1.10,1.10\n1709280000001,1.11,1.11\n"
@@ -170,7 +170,7 @@ def test_a_point_that_few_prices_do_not_show_must_be_given(tmp_path: Path) -> No
     given = ["backtest", str(tmp_path / "few.cep"), "--archive", archive, "--master", "none"]
     refused = CliRunner().invoke(main, given)
     assert refused.exit_code == 2
-    assert "cannot be told from prices (EURUSD: 2 different prices are too few" in refused.stderr
+    assert "of a point (EURUSD: 2 different prices are too few" in refused.stderr
     assert "--point EURUSD=SIZE" in refused.stderr
     told = CliRunner().invoke(main, [*given, "--point", "EURUSD=0.00001"])
     assert told.exit_code == 0 and "EURUSD 1e-05 (given)" in told.stdout
@@ -324,7 +324,8 @@ def test_rules_on_fills_see_those_of_the_account(folder: Path, tmp_path: Path) -
     """Imported history has no deals; in place of recorded ones they are shown when asked for."""
     without = tmp_path / "ticks"
     ticks = walk(np.random.default_rng(1), START_MSC, DAY_MS, 400)
-    import_history(Archive(without), [TickBlock("EURUSD", ticks)])
+    import_history(archive := Archive(without), [TickBlock("EURUSD", ticks)])
+    with_points(archive)
     (folder / "own.cep").write_text(CHAINED.replace("comment == 'leg 1'", "magic == 5"))
     where = ["--archive", str(without), "--master", "local[2]"]
     command = ["backtest", str(folder / "own.cep"), *where]
@@ -359,7 +360,7 @@ def test_an_account_has_money(folder: Path, tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     line = next(one for one in result.stdout.splitlines() if one.startswith("account: "))
     assert line.startswith("account: balance 5,000.00 to 4,") and "commission -" in line
-    assert "names *" in result.stdout
+    assert "EURUSD (a file and --account)" in result.stdout
     path.write_text("[account]\nlevarage = 5\n")
     wrong = run(folder, "--account", path, rules="keyed")
     assert (

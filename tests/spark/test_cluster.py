@@ -19,7 +19,7 @@ import pytest
 
 from cep.archive import Archive, import_history
 from mt5bridge.history import TickBlock
-from tests.backtest.archives import DAY_MS, START_MSC, walk
+from tests.backtest.archives import DAY_MS, START_MSC, walk, with_points
 from tests.backtest.rules import KEYED
 from tests.spark.cluster import Cluster, cluster, family, kill
 from tests.spark.machines import Machine, here, namespaces
@@ -127,6 +127,7 @@ def prepared(folder: Path) -> None:
     names = (f"SYM{number}" for number in range(SYMBOLS))
     blocks = [TickBlock(name, walk(random, START_MSC, DAY_MS, TICKS)) for name in names]
     import_history(archive, blocks)
+    with_points(archive)
     (folder / "rules.cep").write_text(KEYED)
     (folder / "sweep.cep").write_text(
         "define parameter Stop int = 20;\n" + KEYED.replace("stop 20 points", "stop Stop points")
