@@ -82,7 +82,9 @@ class Terminal:
             frame = decode(data)
             count += 1
             if isinstance(frame, Signal):
-                self.latencies_ns.append(time.monotonic_ns() - self.due_ns.pop(frame.time_msc))
+                due_ns = self.due_ns.pop(frame.time_msc, None)
+                if due_ns is not None:  # else its tick came before this terminal did
+                    self.latencies_ns.append(time.monotonic_ns() - due_ns)
                 self.signals += 1
                 self.client.report(
                     SignalResult(frame.id, 0, 0, 0, 0.0, 0.0, 0, SignalStatus.DRY_RUN, "")

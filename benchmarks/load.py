@@ -29,7 +29,7 @@ from rich.console import Console
 
 from benchmarks.live_daemon import Running, daemon
 from benchmarks.live_fleet import Fleet, paced
-from benchmarks.live_market import Market
+from benchmarks.live_market import Brought, Market
 from benchmarks.live_terminal import Terminal
 from benchmarks.machine import describe
 from benchmarks.w1 import percentiles
@@ -139,20 +139,19 @@ def starts(records: int) -> Iterator[str]:
         yield "| nothing stored | {:.1f} | {:.1f} |".format(*started(folder))
         _store(folder, records)
         yield "| with a snapshot | {:.1f} | {:.1f} |".format(*started(folder))
-        for path in (folder / "state").glob("*.state"):
+        for path in (folder / "state").rglob("*.state"):
             path.unlink()
         yield "| with none: all again | {:.1f} | {:.1f} |".format(*started(folder))
 
 
 def _store(folder: Path, records: int) -> None:
-    """As many ticks as are wanted, as fast as they are taken."""
+    """As many ticks as are wanted, as fast as they are taken; each signal is answered."""
     with daemon(folder) as running:
         terminal, market = Terminal(running), Market(MARKED_EVERY)
         terminal.greet()
         while market.count < records:
             if terminal.client.unacknowledged < 65_536:
-                for name, ticks in market.next(20_000):
-                    terminal.client.take_ticks(name, ticks)
+                terminal.take(Brought.of(market.next(20_000)), time.monotonic_ns())
             terminal.send()
             terminal.wait(time.monotonic_ns() + 1_000_000)
         terminal.drain()
