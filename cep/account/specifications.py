@@ -95,24 +95,10 @@ def in_order(versions: Iterable[Version]) -> list[Version]:
     return sorted(versions, key=lambda one: (not one.source, one.since_msc))
 
 
-def held(
-    versions: Iterable[Version], symbol: str, source: str, at_msc: int | None = None
-) -> dict[str, Any]:
-    """What a source has told of a symbol (empty: the account) for a time, the newest of each key;
-    None: the last.
-    """
-    found: dict[str, Any] = {}
-    for one in in_order(versions):
-        is_own = (one.symbol, one.source) == (symbol, source)
-        if is_own and (at_msc is None or one.since_msc <= at_msc):
-            found |= one.told
-    return without_nulls(found)
-
-
 def news(
     before: Mapping[str, Any], told: Mapping[str, Any], symbol: str, since_msc: int, source: str
 ) -> Version | None:
-    """The version that a source adds which `held` one thing and whose whole word is another now:
+    """The version that a source adds whose whole word was one thing `before` and is another now:
     the keys that are others, null for those that are no more. None where it is the same. Tuples
     are lists here.
     """

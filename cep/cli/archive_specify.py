@@ -68,9 +68,7 @@ def _shown_by_prices(archive: Archive, others: Collection[str]) -> dict[str, flo
     from cep.backtest.suggested import untold_points
 
     found: dict[str, float] = {}
-    for name, seen in untold_points(archive).items():
-        if name in others:
-            continue
+    for name, seen in untold_points(archive, others).items():
         if seen.problem is None:
             found[name] = seen.point.size
         else:

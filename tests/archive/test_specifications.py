@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cep.account.specifications import FILE, Version, encode, held
+from cep.account.specifications import FILE, Version, encode
 from cep.archive import Archive, ArchiveError, ingest_spool, specify
 from cep.archive.manifest import Manifest, load, save
 from cep.archive.paths import MANIFEST
@@ -16,6 +16,7 @@ from cep.archive.store import Folder
 from mt5bridge.spool import Spool
 from tests.archive.test_ingest import fill
 from tests.campaign import examples
+from tests.specifications import held
 
 SYMBOL = Version(symbol="EURUSD", since_msc=5, source="desk-1", told={"point": 0.00001})
 ACCOUNT = Version(since_msc=5, source="desk-1", told={"currency": "EUR", "leverage": 30.0})

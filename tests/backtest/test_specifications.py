@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cep.account.specifications import Version, decode, encode, held, news
+from cep.account.specifications import Version, decode, encode, news
+from tests.specifications import held
 
 TOLD = {"point": 0.00001, "contract_size": 100_000.0, "filling_modes": ["ioc"]}
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cep.account.specifications import FILE, Version, check, decode, held
+from cep.account.specifications import FILE, Version, check, decode
 from cep.live import specifications
 from cep.live.specifications import Specifications
 from cep.live.told import words_of
@@ -32,6 +32,7 @@ from tests.live.service import (
     walks,
     write_settings,
 )
+from tests.specifications import held
 from tests.wire.samples import FRAMES
 from tests.wire.strategies import bodies
 
