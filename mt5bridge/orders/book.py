@@ -116,7 +116,7 @@ class Book:
 
     `lost` are ids of which a damaged journal has not kept what was asked, with the terminals it
     names: they may have been sent. `unremembered` are ids of which a deal or a report tells, and
-    that the journal does not know at all.
+    of which the journal does not know what was asked.
     """
 
     def __init__(self, records: Iterable[Record] = ()) -> None:
@@ -139,10 +139,9 @@ class Book:
         """What is known of an id."""
         return self._entries.get(identifier)
 
-    def knows(self, identifier: int) -> bool:
-        """Whether there is anything about an id."""
-        kinds = (self._entries, self.lost, self.unremembered)
-        return any(identifier in known for known in kinds)
+    def accounts_for(self, identifier: int) -> bool:
+        """Whether it is known what was asked, or what has come of it. Of `lost` it is not."""
+        return identifier in self._entries or identifier in self.unremembered
 
     def apply(self, record: Record) -> None:
         """Take one record."""
@@ -156,7 +155,7 @@ class Book:
             case Told():
                 self.tell(record)
             case Dealt():
-                if record.unremembered and not self.knows(record.unremembered):
+                if record.unremembered and not self.accounts_for(record.unremembered):
                     self.unremembered[record.unremembered] = record
             case Terminal():
                 self.terminals[record.identity] = record

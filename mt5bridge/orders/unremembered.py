@@ -27,7 +27,7 @@ def of_deal(deal: Dealt, book: Book, magics: Container[int], since_msc: int) -> 
     Deals of before `since_msc` are those of an account's past, which a new journal does not know.
     """
     is_ours = deal.magic in magics and deal.time_msc >= since_msc and not deal.revision
-    is_lost = deal.unremembered and not book.knows(deal.unremembered)
+    is_lost = deal.unremembered and not book.accounts_for(deal.unremembered)
     return deal if is_ours and is_lost and _has_room(book) else replace(deal, unremembered=0)
 
 
@@ -37,7 +37,7 @@ def of_result(told: Told, book: Book) -> Told | None:
     """
     known, status = book.terminals.get(told.terminal), told.result.status
     is_done = status.is_fill or status is SignalStatus.PLACED
-    if known is None or not known.trades or not is_done or book.knows(told.result.id):
+    if known is None or not known.trades or not is_done or book.accounts_for(told.result.id):
         return None
     return replace(told, unremembered=True) if _has_room(book) else None
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mt5bridge.orders import Desk, Limits, OrderJournal, read_book, read_journal
+from mt5bridge.orders import Desk, Limits, NamedLimits, OrderJournal, read_book, read_journal
 from mt5bridge.orders.journal import _line
 from mt5bridge.orders.records import Halted, Record, Requested, Sent, Terminal, Told
 from mt5bridge.records import DealEntry, DealType, Records
@@ -416,6 +416,28 @@ def test_an_id_of_which_the_damaged_journal_lost_the_request_is_not_sent_again(
     assert third.post.sent == [] and third.post.asked == [("one", 1)]
     third.tell(result(1, SignalStatus.UNKNOWN))
     assert third.state(1) == "unknown" and not third.desk.book.lost
+
+
+@pytest.mark.parametrize("by", ["report", "deal"])
+def test_what_is_told_of_a_lost_request_is_kept(tmp_path: Path, by: str) -> None:
+    """An id of which only the sending is left; the cause of the request does not come again."""
+    office = Office(tmp_path / "o", Limits(named=(NamedLimits("main", 77, Limits()),)))
+    office.desk.on_trader(trader("one", "EURUSD"))
+    office.ask(signal(1))
+    again = damaged(office, Requested)
+    assert list(again.desk.book.lost) == [1]
+    if by == "report":
+        again.tell(result(1, SignalStatus.EXECUTED, lots=0.1, deal=71))
+    else:
+        hear(again, deal(magic=77, comment=b"%016x Fade" % 1))
+    assert [name for name, _ in again.complaints] == ["orders_unremembered"]
+    third = restarted(again)
+    assert list(third.desk.book.unremembered) == list(read_book(third.path).unremembered) == [1]
+    third.desk.halt(False, "I have looked", NOON_MSC)
+    third.ask(signal(1))
+    assert third.post.sent == [] and third.post.asked == [("one", 1)], "it is asked about, as ever"
+    third.tell(result(1, SignalStatus.EXECUTED, lots=0.1, deal=71))
+    assert third.state(1) == "executed" and not third.desk.book.unremembered
 
 
 def test_what_a_damaged_journal_lost_is_forgotten_like_everything_else(

@@ -71,9 +71,11 @@ def _ids(spool: str, groups: list[Group]) -> set[int]:
 
 def _switched(world: World, records: list[Record]) -> Iterator[str]:
     """Nothing that opens is sent while the kill switch is on. It stands as it was turned last, or
-    is on after a loss of power that has torn lines in the middle of what was not synced.
+    is on after a loss of power that has torn lines in the middle of what was not synced: before
+    that a release may be missing, and only `Watch` knows.
     """
     asked = Book(records)
+    suspects: list[str] = []
     is_halted = is_damaged = False
     halted: dict[str, bool] = {}
     for record in records:
@@ -81,13 +83,16 @@ def _switched(world: World, records: list[Record]) -> Iterator[str]:
             halted[record.name] = record.halted
         elif isinstance(record, Halted):
             is_halted = record.halted
-            is_damaged |= record.reason.startswith("damaged order journal")
+            if record.reason.startswith("damaged order journal"):
+                is_damaged = True
+                suspects.clear()
         elif isinstance(record, Sent) and not record.is_question:
             entry = asked.get(record.id)
             if entry is None or not opens(entry.request):
                 continue
             if is_halted or halted.get(_file_of(entry.request.magic)):
-                yield f"{entry.request.name} {record.id:016x} was sent while halted"
+                suspects.append(f"{entry.request.name} {record.id:016x} was sent while halted")
+    yield from suspects
     if world.halts and is_halted != world.halts[-1] and not is_damaged:
         yield f"the kill switch was turned to {world.halts[-1]}, and is {is_halted}"
     for name, wanted in world.rule_halts.items():
@@ -105,7 +110,7 @@ def _entry(world: World, entry: Entry) -> Iterator[str]:
     if entry.refusal is not None and sent and not entry.fates:
         yield f"{name} was refused ({entry.refusal.text}), and sent to {sent}"
     is_ours = any(one.identity in entry.fates for one in world.terminals)
-    if entry.is_open and is_ours and entry.request.id not in world.watch.parting:
+    if entry.is_open and is_ours and entry.request.id in world.asked_in_time:
         yield f"{name} has no end: {entry.state} {list(entry.fates)}"
 
 

@@ -19,17 +19,14 @@ class Watch:
         record: Record,
         terminal_of: Callable[[Connection], Terminal | None],
         is_halted: Callable[[Signal | Order], bool],
-        is_ending: Callable[[], bool],
     ) -> None:
-        self._record, self._is_halted, self._is_ending = record, is_halted, is_ending
+        self._record, self._is_halted = record, is_halted
         self._terminal_of = terminal_of
         self.stored: dict[tuple[str, str], int] = {}
         """The last number of each terminal's streams that it has called stored."""
         self.sent: dict[tuple[str, int], str] = {}
         """Which terminals each request was sent to, and the account of that, as far as it is known.
         """
-        self.parting: set[int] = set()
-        """What this life sends after it was told to end: the next one hears what became of it."""
         self.owners: dict[bytes, str] = {}
         """The account with which each connection has come."""
         self.confirmed: set[tuple[str, str]] = set()
@@ -90,8 +87,6 @@ class Watch:
 
     def _request(self, terminal: Terminal, line: Connection, frame: Signal | Order) -> None:
         what, owner = f"{frame.name} {frame.id:016x}", self.owners[line.route]
-        if self._is_ending():
-            self.parting.add(frame.id)
         if frame.symbol and frame.symbol not in terminal.traded:
             self._record.problem(f"{terminal.identity} is sent {what} of {frame.symbol}")
         if opens(frame) and not self._told.get(line.route) and self._is_halted(frame):

@@ -86,7 +86,7 @@ class World:
         self.stopped = Stopped(self.record)
         self.daemon: Daemon | None = None
         self.stop = Event()
-        self.watch = Watch(self.record, self._of, self._is_halted, self.stop.is_set)
+        self.watch = Watch(self.record, self._of, self._is_halted)
         self.is_healing = False
         self._turns_left = 0
         self._quiet = 0
@@ -94,6 +94,10 @@ class World:
         self._commands = 0
         self.running: set[str] = set()
         """The rule files that ran when the last daemon ended."""
+        self.asked_in_time: set[int] = set()
+        """What the last daemon had to bring to an end: all that was asked before it was told to
+        stop. What its rules ask of it behind that is the next one's.
+        """
         self.orders: set[str] = set()
         """The client's ids of the orders that were handed over."""
         self.halts: list[bool] = []
@@ -150,7 +154,6 @@ class World:
         if (self.folder / "rules.cep").read_text().endswith(WRONG):
             self._write_rules("rules.cep", 0.0)  # else it would not begin, and say so
         self.stop.clear()
-        self.watch.parting.clear()
         self.threads.begin()
         wire = Wire(self.lines, self.chance, self._turn, self._between_frames, self.watch.sent_down)
         try:
@@ -292,6 +295,8 @@ class World:
         is_quiet = not self._unrest()
         self._quiet = self._quiet + 1 if is_quiet else 0
         if self._quiet >= _QUIET_TURNS:
+            book = self.daemon.outgoing.desk.book
+            self.asked_in_time = {entry.request.id for entry in book}
             self.stop.set()
 
     def _visit(self) -> None:
