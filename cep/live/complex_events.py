@@ -24,6 +24,7 @@ from cep.market import DEAL_STREAM, TICK_STREAM
 from cep.plan.nodes import Complex, Event, Plan
 from mt5bridge.records import fixed_text
 from mt5bridge.wire import (
+    BODY_BYTES_MAX,
     BOUND_MAX,
     FIELDS_MAX,
     SEQUENCE_MAX,
@@ -40,6 +41,9 @@ from mt5bridge.wire import Event as Frame
 from mt5bridge.wire.layout import TEXT_BYTES_MAX
 
 _ROW = ("stream", "time_msc", "kind")
+_FIELD_BYTES_MAX = 32 + 2 * TEXT_BYTES_MAX
+_BOUND_BYTES_MAX = 64 + 3 * TEXT_BYTES_MAX
+"""More than one takes in a frame: most frames need not be encoded to know that they fit."""
 Values = Mapping[str, Any]
 Place = tuple[str, int]  # engine and sequence
 Key = tuple[str, str]  # engine and key
@@ -248,6 +252,9 @@ class ComplexEvents:
 
 def fitting(frame: Frame) -> Frame:
     """The frame; without fields when it is too large with them."""
+    fields = sum(len(one.fields) for one in frame.bound)
+    if fields * _FIELD_BYTES_MAX + len(frame.bound) * _BOUND_BYTES_MAX < BODY_BYTES_MAX // 2:
+        return frame  # whatever its texts are
     try:
         encode(frame)
     except WireError:

@@ -12,6 +12,7 @@ from cep.engine.kernels.state import OUT_KEY, OUT_ORDER, OUT_STREAM, OUT_TIME, I
 from cep.engine.layout import Cell, attribute_cells
 from cep.engine.native import Run
 from cep.engine.rows import Rows
+from cep.live.gathered import Columns, Gathered, gathered
 from cep.market import (
     DEAL_STREAM,
     TICK_ATTRIBUTES,
@@ -20,23 +21,20 @@ from cep.market import (
     fixed_texts,
     says,
     shown_deals,
-    shown_ticks,
     source,
 )
 from cep.plan.nodes import Stream
 from cep.plan.types import Type
-from mt5bridge.records import TICK, Records, utc_msc
+from mt5bridge.records import TICK, utc_msc
 from mt5bridge.spool import Group, RecordKind, told
-from mt5bridge.validate import each
 
 FEW = 16
 """So many ticks are written cell by cell, each of which costs far less than a call of NumPy."""
 _PLACES = {name: place for place, name in enumerate(TICK.names or ())}
-_TIME = _PLACES["time_msc"]
 
 
 class TickFeed:
-    """Feeds ticks of any symbols together: O(columns) NumPy calls, and a few for each group."""
+    """Feeds ticks of any symbols together: O(columns) NumPy calls."""
 
     def __init__(self, run: Run, stream: Stream) -> None:
         self.run = run
@@ -64,56 +62,42 @@ class TickFeed:
         """Whether a symbol has been fed here before."""
         return symbol in self._known
 
-    def feed(self, groups: Sequence[Group]) -> Rows | None:
+    def feed(self, ticks: Gathered) -> Rows | None:
         """What groups of ticks lead to; None when the rules are shown none of them.
 
-        Only the first one's symbol may be a new one: keys get their rows in the order in which
-        they come, also those that the rules make in between.
+        Only the first symbol may be a new one: keys get their rows in the order in which they
+        come, also those that the rules make in between.
         """
-        shown = [group for group in groups if _is_shown(group)]
-        for group in shown:
-            self.run.watermarks.published(group.source, group.stream[1])
-        if not shown:
+        for source_, symbol in ticks.published:
+            self.run.watermarks.published(source_, symbol)
+        if not ticks.count:
             return None
-        codes = [self._codes(group.stream[1]) for group in shown]
-        is_whole = not any(len(group.quality) for group in shown)
-        if is_whole and self.is_plain and sum(group.width for group in shown) <= FEW:
-            return self._feed_few(shown, codes)
-        # as bytes: NumPy looks at each field of each array that it is to concatenate
-        data = b"".join([group.records.tobytes() for group in shown])
-        widths = np.array([group.width for group in shown])
-        ticks, code_rows = np.frombuffer(data, TICK), np.array(codes).repeat(widths, axis=0)
-        offsets = np.array([group.utc_offset_ms for group in shown]).repeat(widths)
-        before = np.array([group.ingest for group in shown]) - (widths.cumsum() - widths)
-        times, order = ticks["time_msc"] - offsets, before.repeat(widths) + np.arange(len(ticks))
-        if is_whole:
-            return self._feed(ticks, times, order, code_rows)
-        kept = shown_ticks(np.concatenate([each(group.quality, group.width) for group in shown]))
-        return self._feed(ticks[kept], times[kept], order[kept], code_rows[kept])
+        codes = [self._codes(symbol) for symbol in ticks.symbols]
+        if ticks.is_whole and self.is_plain and ticks.count <= FEW:
+            return self._feed_few(ticks, codes)
+        return self._feed_many(ticks.columns, np.array(codes))
 
-    def _feed_few(self, groups: Sequence[Group], codes: Sequence[tuple[int, int]]) -> Rows:
-        """The same of a few ticks, all of which are shown."""
-        n, (wide, wide_floats) = sum(group.width for group in groups), self.widths
+    def _feed_few(self, ticks: Gathered, codes: Sequence[tuple[int, int]]) -> Rows:
+        """A few ticks, all of which are shown."""
+        n, (wide, wide_floats) = ticks.count, self.widths
         ints, floats = np.zeros((n, wide), np.int64), np.zeros((n, wide_floats))
         # single cells are written far faster through a memoryview than through an array
         whole: memoryview[int] = ints.data.cast("B").cast("q")
         real: memoryview[float] = floats.data.cast("B").cast("d")
-        symbol, row = self.symbol_cell, 0
-        for group, (key_row, code) in zip(groups, codes, strict=True):
-            for place, tick in enumerate(group.records.tolist()):
-                at, at_real = row * wide, row * wide_floats
-                whole[at + OUT_ORDER], whole[at + OUT_STREAM] = group.ingest + place, self.id
-                whole[at + OUT_TIME] = tick[_TIME] - group.utc_offset_ms
-                whole[at + OUT_KEY] = key_row
-                if symbol is not None:
-                    whole[at + symbol.column] = code
-                for field, column, is_float in self._cells:
-                    value = tick[field]
-                    if not is_float:
-                        whole[at + column] = value
-                    else:
-                        real[at_real + column] = value if isfinite(value) else nan
-                row += 1
+        symbol, at, at_real = self.symbol_cell, 0, 0
+        for ingest, time_msc, place, tick in ticks.rows:
+            key_row, code = codes[place]
+            whole[at + OUT_ORDER], whole[at + OUT_STREAM] = ingest, self.id
+            whole[at + OUT_TIME], whole[at + OUT_KEY] = time_msc, key_row
+            if symbol is not None:
+                whole[at + symbol.column] = code
+            for field, column, is_float in self._cells:
+                value = tick[field]
+                if not is_float:
+                    whole[at + column] = value
+                else:
+                    real[at_real + column] = value if isfinite(value) else nan
+            at, at_real = at + wide, at_real + wide_floats
         return self.run.feed_assigned(InputRows(ints, floats))
 
     def _codes(self, symbol: str) -> tuple[int, int]:
@@ -125,29 +109,22 @@ class TickFeed:
             known = self._known[symbol] = row, code
         return known
 
-    def _feed(self, ticks: Records, times: Ints, order: Ints, codes: Ints) -> Rows:
-        """Feed at least one tick; `codes`: key row and name of each one's symbol, or of all."""
-        n = len(ticks)
+    def _feed_many(self, ticks: Columns, codes: Ints) -> Rows:
+        """Ticks by columns; `codes`: key row and name of each symbol."""
+        n = len(ticks.order)
         ints, floats = np.zeros((n, self.widths[0]), np.int64), np.zeros((n, self.widths[1]))
-        ints[:, OUT_ORDER], ints[:, OUT_STREAM], ints[:, OUT_TIME] = order, self.id, times
-        ints[:, OUT_KEY] = codes[:, 0]
+        ints[:, OUT_ORDER], ints[:, OUT_STREAM] = ticks.order, self.id
+        ints[:, OUT_TIME], ints[:, OUT_KEY] = ticks.times, codes[ticks.places, 0]
         if self.symbol_cell is not None:
-            ints[:, self.symbol_cell.column] = codes[:, 1]
+            ints[:, self.symbol_cell.column] = codes[ticks.places, 1]
         for name, cell, type_ in self.columns:
-            values = ticks[name]
+            values = ticks.ticks[name]
             if type_ is Type.FLOAT:
                 values = values.astype(np.float32)
             (floats if cell.is_float else ints)[:, cell.column] = values
         if not np.isfinite(floats).all():
             floats[~np.isfinite(floats)] = np.nan
         return self.run.feed_assigned(InputRows(ints, floats))
-
-
-def _is_shown(group: Group) -> bool:
-    """Whether the rules are shown any tick of a group."""
-    if not len(group.quality):
-        return bool(group.width)
-    return bool(shown_ticks(group.quality).any())
 
 
 def tell_time(run: Run, group: Group) -> Iterator[Rows]:
@@ -177,7 +154,12 @@ class MarketFeed:
                 yield rows, together
 
     def _together(self, groups: Sequence[Group]) -> Iterator[Sequence[Group]]:
-        """Neighbours that one call of the rules can take: ticks of symbols that are known."""
+        """Neighbours that one call of the rules can take: ticks of symbols that are known, but for
+        the first one's.
+        """
+        if self._takes(groups):
+            yield groups
+            return
         waiting: list[Group] = []
         for group in groups:
             if waiting and not self._joins(group, waiting[-1]):
@@ -186,6 +168,13 @@ class MarketFeed:
             waiting.append(group)
         if waiting:
             yield waiting
+
+    def _takes(self, groups: Sequence[Group]) -> bool:
+        """Whether one call takes all of them."""
+        ticks, found = self._ticks, gathered(tuple(groups))
+        if ticks is None or found is None or not groups:
+            return False
+        return all(map(ticks.knows, found.symbols[1:]))
 
     def _joins(self, group: Group, previous: Group) -> bool:
         is_ticks = group.kind is RecordKind.TICKS and previous.kind is RecordKind.TICKS
@@ -198,7 +187,9 @@ class MarketFeed:
             return
         rows = None
         if kind is RecordKind.TICKS and self._ticks is not None:
-            rows = self._ticks.feed(groups)
+            ticks = gathered(tuple(groups))
+            assert ticks is not None, "no others stand together"
+            rows = self._ticks.feed(ticks)
         elif kind is RecordKind.DEALS:
             rows = self._feed_deals(groups[0])
         if rows is not None:

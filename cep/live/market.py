@@ -13,6 +13,7 @@ from cep.engine.kernels.state import Ints
 from cep.fragments.rows import StreamRows
 from cep.market import (
     DEAL_STREAM,
+    TICK_ATTRIBUTES,
     TICK_STREAM,
     deal_columns,
     fixed_texts,
@@ -23,6 +24,7 @@ from cep.market import (
 )
 from cep.plan.nodes import Plan
 from cep.plan.types import Type
+from mt5bridge.records import TICK
 from mt5bridge.spool import Group, RecordKind
 
 Mask: TypeAlias = NDArray[np.bool_]
@@ -85,14 +87,21 @@ def record_values(plan: Plan, group: Group, ingest: int) -> dict[str, Any]:
     is_market = is_tick or group.kind is RecordKind.DEALS
     if stream is None or not is_market or not 0 <= at < group.width:
         return {}
-    records = group.records[at : at + 1]
     if is_tick:
-        columns = tick_columns(stream, records.__getitem__, [group.stream[1]])
-    else:
-        columns = deal_columns(
-            stream, records.__getitem__, lambda name: fixed_texts(records[name].tolist())
-        )
+        values = _tick_values(group, at)
+        return {one.name: _value(one.type, values[one.name]) for one in stream.schema.attributes}
+    records = group.records[at : at + 1]
+    columns = deal_columns(
+        stream, records.__getitem__, lambda name: fixed_texts(records[name].tolist())
+    )
     return {one.name: _value(one.type, columns[one.name][0]) for one in stream.schema.attributes}
+
+
+def _tick_values(group: Group, at: int) -> dict[str, Any]:
+    """Of one tick, without a column for each: what is bound is asked for tick by tick."""
+    fields = dict(zip(TICK.names or (), group.records[at].tolist(), strict=True))
+    values = {name: fields[field] for name, field in TICK_ATTRIBUTES.items()}
+    return {"symbol": group.stream[1], **values}
 
 
 def _value(type_: Type, cell: Any) -> Any:
