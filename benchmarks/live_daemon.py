@@ -65,6 +65,16 @@ class Running:
         """What it tells of itself; None before it has."""
         return read_status(self.folder / "state" / "status.json")
 
+    @property
+    def is_warm(self) -> bool:
+        """Whether all of its rules run, by what it tells of itself now and then."""
+        status = self.status()
+        return (
+            status is not None
+            and status.pid == self.process.pid
+            and all(one.runs and one.loaded == 1.0 for one in status.rules)
+        )
+
 
 @contextmanager
 def process(*arguments: str) -> Iterator[psutil.Process]:

@@ -114,19 +114,10 @@ def started(folder: Path) -> tuple[float, float]:
         terminal.greet()
         listens_s = time.monotonic() - began_s
         terminal.close()
-        while not _is_warm(running):
+        while not running.is_warm:
             assert time.monotonic() - began_s < START_S, "its rules do not get warm"
             time.sleep(0.02)
         return listens_s, time.monotonic() - began_s
-
-
-def _is_warm(running: Running) -> bool:
-    status = running.status()
-    return (
-        status is not None
-        and status.pid == running.process.pid
-        and all(one.loaded == 1.0 for one in status.rules)
-    )
 
 
 def starts(records: int) -> Iterator[str]:

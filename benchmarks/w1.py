@@ -57,6 +57,7 @@ def latency(rate: int, seconds: float, files: int = 1, curve: bool = False) -> l
     ):
         terminal = Terminal(running)
         terminal.greet()
+        terminal.wait_for_rules()
         paced(terminal, first)
         terminal.drain()
         terminal.latencies_ns.clear()

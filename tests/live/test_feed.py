@@ -105,17 +105,22 @@ def plainly(run: Run, group: Group) -> list[bytes]:
 def test_live_records_lead_to_what_archived_ones_lead_to(
     rules: str, batches: list[tuple[str, Records]], together: int
 ) -> None:
-    """Whatever comes together: symbols seen or new, deals, ticks that no rule is shown."""
-    live, plain = RULES[rules].start(), RULES[rules].start()
+    """Whatever comes together: symbols seen or new, deals, ticks that no rule is shown. Rules of
+    another file, which are shown the same, find the same.
+    """
+    live, plain, other = (RULES[rules].start() for _ in range(3))
     groups, ingest = [], 1
     for symbol, records in batches:
         groups.append(as_group(ingest, symbol, records))
         ingest += len(records)
-    feed, found, causes = MarketFeed(live), [], []
+    feed, others, found, causes = MarketFeed(live), MarketFeed(other), [], []
     for first in range(0, len(groups), together):
-        for rows, caused in feed.feed(groups[first : first + together]):
+        shown, before = groups[first : first + together], len(found)
+        for rows, caused in feed.feed(shown):
             found += list(rows.json_lines())
             causes += caused
+        also = [line for rows, _ in others.feed(shown) for line in rows.json_lines()]
+        assert also == found[before:]
     assert found == [line for group in groups for line in plainly(plain, group)]
     assert live.keys == plain.keys
     assert [c.ingest for c in causes] == sorted(

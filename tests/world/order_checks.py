@@ -31,14 +31,15 @@ def order_problems(world: World, groups: list[Group]) -> Iterator[str]:
     content = read_journal(world.folder / "state" / "orders.journal")
     if content.damaged_lines:
         yield f"the order journal is damaged in lines {content.damaged_lines}"
-    book = Book(content.records)
+    book, is_torn = Book(content.records), any(map(_tells_of_damage, content.records))
+    told = {record.ticket for record in content.records if isinstance(record, Dealt)}
     causes = _ids(examine(world.folder / "spool")[0].spool, groups)
     yield from _asked(world, book, causes)
     yield from _switched(world, content.records)
     for entry in book:
         yield from _entry(world, entry)
     for terminal in world.terminals:
-        yield from _broker(terminal, book)
+        yield from _broker(world, terminal, book, told if is_torn else None)
         yield from _counted(terminal, content.records)
     yield from _limits(world)
 
@@ -83,7 +84,7 @@ def _switched(world: World, records: list[Record]) -> Iterator[str]:
             halted[record.name] = record.halted
         elif isinstance(record, Halted):
             is_halted = record.halted
-            if record.reason.startswith("damaged order journal"):
+            if _tells_of_damage(record):
                 is_damaged = True
                 suspects.clear()
         elif isinstance(record, Sent) and not record.is_question:
@@ -100,6 +101,10 @@ def _switched(world: World, records: list[Record]) -> Iterator[str]:
             yield f"the kill switch of {name} was turned to {wanted}, and is {halted.get(name)}"
 
 
+def _tells_of_damage(record: Record) -> bool:
+    return isinstance(record, Halted) and record.reason.startswith("damaged order journal")
+
+
 def _file_of(magic: int) -> str:
     return {MAGIC: MAIN, OTHER_MAGIC: OTHER}.get(magic, "")
 
@@ -114,9 +119,9 @@ def _entry(world: World, entry: Entry) -> Iterator[str]:
         yield f"{name} has no end: {entry.state} {list(entry.fates)}"
 
 
-def _broker(terminal: Terminal, book: Book) -> Iterator[str]:
+def _broker(world: World, terminal: Terminal, book: Book, torn: set[int] | None) -> Iterator[str]:
     """What the broker did is what the journal says. Of what a loss of power has taken from it, it
-    has what the deals say.
+    has what the deals say; where lines are `torn`, deals with these tickets say all.
     """
     for login in terminal.logins:
         for number, made in _by_request(login.account.deals).items():
@@ -125,13 +130,18 @@ def _broker(terminal: Terminal, book: Book) -> Iterator[str]:
             fate = entry.fates.get(terminal.identity) if entry is not None else None
             if number in book.unremembered:
                 continue
+            is_dealt = torn is not None and torn.issuperset(int(deal["ticket"]) for deal in made)
             if entry is None or fate is None:
-                yield f"{name} was executed, and the journal does not know it"
+                if not is_dealt:
+                    yield f"{name} was executed, and the journal does not know it"
                 continue
+            is_forgotten = world.watch.sent.get((terminal.identity, number)) == ""
+            if is_forgotten and not fate.account.startswith(f"{login.number}@"):
+                continue  # asked about where the terminal trades today: its account is forgotten
             lots = float(sum(deal["volume"] for deal in made))
             if opens(entry.request) and lots > (entry.request.lots or 1.0) + _EPSILON:
                 yield f"{name}: {lots} lots were made of {entry.request.lots}"
-            if fate.final is None:
+            if fate.final is None or is_dealt:
                 continue
             if fate.final.status in _NOTHING_DONE:
                 yield f"{name}: {fate.final.status.name}, and {lots} lots were made"
