@@ -55,6 +55,7 @@ class Journal:
         self._before = before
         self._waiting: deque[bytes] = deque()
         self._mutex = Lock()
+        self._has_lost = False
         self.size_bytes = self._lived_bytes = self._written_bytes = self._start = 0
         if path is not None:
             self._files = JournalFiles(path, self._disk, file_bytes, files_max)
@@ -170,10 +171,16 @@ class Journal:
         self._files.prune()
 
     def _sync(self, file: int) -> None:
+        """A sync that has failed may have dropped what was written, and the next one that does not
+        says nothing of that: there is none, until a start has cut the rows back.
+        """
         with self._named():
+            if self._has_lost:
+                raise OSError(EIO, "a sync has failed before")
             try:
                 self._disk.sync(file)
             except OSError as problem:
+                self._has_lost = True
                 raise OSError(EIO, f"a sync failed: {problem.strerror}") from problem
 
     def _named(self) -> AbstractContextManager[None]:

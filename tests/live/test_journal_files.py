@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import closing
+from errno import EIO
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from cep.cli import main
 from cep.live.journal import PIECE_BYTES, Journal, set_aside
 from cep.live.journal_files import parts_of
 from cep.live.journal_reader import JournalReader
+from mt5bridge.spool.disk import Disk
 from tests.live.service import (
     Service,
     address,
@@ -34,6 +36,31 @@ def rows(first: int, last: int) -> list[dict[str, Any]]:
 
 def opened(folder: Path, keep_bytes: int = 0, files_max: int = 100) -> Journal:
     return Journal(folder / NAME, keep_bytes, file_bytes=100, files_max=files_max)
+
+
+class FailsOnce(Disk):
+    """The first sync fails, and drops what was written."""
+
+    syncs = 0
+
+    def sync(self, number: int) -> None:
+        self.syncs += 1
+        if self.syncs == 1:
+            raise OSError(EIO, "gone")
+        super().sync(number)
+
+
+def test_nothing_is_on_disk_behind_a_sync_that_failed(tmp_path: Path) -> None:
+    """Else a snapshot would count rows that a loss of power takes."""
+    disk = FailsOnce()
+    with closing(Journal(tmp_path / NAME, disk=disk)) as journal:
+        journal.add(rows(0, 3))
+        with pytest.raises(OSError, match="a sync failed: gone"):
+            journal.sync()
+        journal.add(rows(3, 6))
+        with pytest.raises(OSError, match="a sync has failed before"):
+            journal.sync()
+    assert disk.syncs == 1
 
 
 def filled(folder: Path, count: int, files_max: int = 100) -> int:
