@@ -72,7 +72,7 @@ class Running:
         return (
             status is not None
             and status.pid == self.process.pid
-            and all(one.runs and one.loaded == 1.0 for one in status.rules)
+            and all(one.runs for one in status.rules)
         )
 
 

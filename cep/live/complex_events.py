@@ -42,8 +42,10 @@ from mt5bridge.wire.layout import TEXT_BYTES_MAX
 
 _ROW = ("stream", "time_msc", "kind")
 _FIELD_BYTES_MAX = 32 + 2 * TEXT_BYTES_MAX
-_BOUND_BYTES_MAX = 64 + 3 * TEXT_BYTES_MAX
-"""More than one takes in a frame: most frames need not be encoded to know that they fit."""
+_HEAD_BYTES_MAX = 64 + 3 * TEXT_BYTES_MAX
+"""More than a field takes in a frame, and the head of the frame or of a simple event in it: most
+frames need not be encoded to know that they fit.
+"""
 Values = Mapping[str, Any]
 Place = tuple[str, int]  # engine and sequence
 Key = tuple[str, str]  # engine and key
@@ -252,8 +254,8 @@ class ComplexEvents:
 
 def fitting(frame: Frame) -> Frame:
     """The frame; without fields when it is too large with them."""
-    fields = sum(len(one.fields) for one in frame.bound)
-    if fields * _FIELD_BYTES_MAX + len(frame.bound) * _BOUND_BYTES_MAX < BODY_BYTES_MAX // 2:
+    fields, heads = sum(len(one.fields) for one in frame.bound), len(frame.bound) + 1
+    if fields * _FIELD_BYTES_MAX + heads * _HEAD_BYTES_MAX <= BODY_BYTES_MAX:
         return frame  # whatever its texts are
     try:
         encode(frame)

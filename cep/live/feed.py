@@ -171,10 +171,10 @@ class MarketFeed:
 
     def _takes(self, groups: Sequence[Group]) -> bool:
         """Whether one call takes all of them."""
-        ticks, found = self._ticks, gathered(tuple(groups))
-        if ticks is None or found is None or not groups:
+        if self._ticks is None or not groups:
             return False
-        return all(map(ticks.knows, found.symbols[1:]))
+        found = gathered(tuple(groups))
+        return found is not None and all(map(self._ticks.knows, found.symbols[1:]))
 
     def _joins(self, group: Group, previous: Group) -> bool:
         is_ticks = group.kind is RecordKind.TICKS and previous.kind is RecordKind.TICKS

@@ -7,7 +7,6 @@ from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cep.engine.kernels.state import Ints
 from cep.market import shown_ticks
@@ -26,7 +25,7 @@ class Columns(NamedTuple):
     """UTC ms."""
     order: Ints
     """Ingest numbers."""
-    places: NDArray[np.int64]
+    places: Ints
     """Of the symbol, among those of `Gathered`."""
 
 

@@ -22,7 +22,7 @@ from cep.market import (
     source,
     tick_columns,
 )
-from cep.plan.nodes import Plan
+from cep.plan.nodes import Plan, Stream
 from cep.plan.types import Type
 from mt5bridge.records import TICK
 from mt5bridge.spool import Group, RecordKind
@@ -87,14 +87,8 @@ def record_values(plan: Plan, group: Group, ingest: int) -> dict[str, Any]:
     is_market = is_tick or group.kind is RecordKind.DEALS
     if stream is None or not is_market or not 0 <= at < group.width:
         return {}
-    if is_tick:
-        values = _tick_values(group, at)
-        return {one.name: _value(one.type, values[one.name]) for one in stream.schema.attributes}
-    records = group.records[at : at + 1]
-    columns = deal_columns(
-        stream, records.__getitem__, lambda name: fixed_texts(records[name].tolist())
-    )
-    return {one.name: _value(one.type, columns[one.name][0]) for one in stream.schema.attributes}
+    values = _tick_values(group, at) if is_tick else _deal_values(stream, group, at)
+    return {one.name: _value(one.type, values[one.name]) for one in stream.schema.attributes}
 
 
 def _tick_values(group: Group, at: int) -> dict[str, Any]:
@@ -102,6 +96,14 @@ def _tick_values(group: Group, at: int) -> dict[str, Any]:
     fields = dict(zip(TICK.names or (), group.records[at].tolist(), strict=True))
     values = {name: fields[field] for name, field in TICK_ATTRIBUTES.items()}
     return {"symbol": group.stream[1], **values}
+
+
+def _deal_values(stream: Stream, group: Group, at: int) -> dict[str, Any]:
+    records = group.records[at : at + 1]
+    columns = deal_columns(
+        stream, records.__getitem__, lambda name: fixed_texts(records[name].tolist())
+    )
+    return {name: column[0] for name, column in columns.items()}
 
 
 def _value(type_: Type, cell: Any) -> Any:

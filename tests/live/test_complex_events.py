@@ -17,12 +17,14 @@ from mt5bridge.simulator import Runner, Terminal, simulated_hello
 from mt5bridge.wire import (
     BOUND_MAX,
     FIELDS_MAX,
+    SEQUENCE_MAX,
     Bound,
     Entry,
     Event,
     Field,
     FieldKind,
     Wanted,
+    WireError,
     encode,
 )
 from tests.credentials import CREDENTIAL
@@ -225,6 +227,25 @@ def test_what_is_too_large_loses_its_fields(size: int) -> None:
     made = fitting(Event(1, 0, 0, "name", "engine", "", bound))
     encode(made)
     assert bool(made.bound[0].fields) is (size == 1)
+
+
+@pytest.mark.parametrize("count", [1, 240, 480, *range(495, 515)])
+@pytest.mark.parametrize("of_each", [1, 240, FIELDS_MAX])
+def test_fields_are_lost_where_no_frame_holds_them_and_nowhere_else(
+    count: int, of_each: int
+) -> None:
+    """All texts as long as they may be: what is not encoded to know it has to fit."""
+    text = "x" * 1_024
+    fields = (Field(FieldKind.TEXT, -1, 1.5, text, text),) * count
+    parts = [fields[first : first + of_each] for first in range(0, count, of_each)]
+    bound = tuple(Bound(SEQUENCE_MAX, 1, text, text, text, part) for part in parts)
+    frame = Event(SEQUENCE_MAX, 1, 1, text, text, text, bound)
+    try:
+        encode(frame)
+    except WireError:
+        assert fitting(frame) != frame
+    else:
+        assert fitting(frame) == frame
 
 
 def test_terminals_without_ticks_get_events_too(tmp_path: Path) -> None:

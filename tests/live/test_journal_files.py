@@ -39,7 +39,7 @@ def opened(folder: Path, keep_bytes: int = 0, files_max: int = 100) -> Journal:
 
 
 class FailsOnce(Disk):
-    """The first sync fails, and drops what was written."""
+    """The first sync fails."""
 
     syncs = 0
 

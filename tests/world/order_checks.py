@@ -32,15 +32,15 @@ def order_problems(world: World, groups: list[Group]) -> Iterator[str]:
     if content.damaged_lines:
         yield f"the order journal is damaged in lines {content.damaged_lines}"
     book, is_torn = Book(content.records), any(map(_tells_of_damage, content.records))
-    told = {record.ticket for record in content.records if isinstance(record, Dealt)}
+    dealt = {record.ticket for record in content.records if isinstance(record, Dealt)}
     causes = _ids(examine(world.folder / "spool")[0].spool, groups)
     yield from _asked(world, book, causes)
     yield from _switched(world, content.records)
     for entry in book:
         yield from _entry(world, entry)
     for terminal in world.terminals:
-        yield from _broker(world, terminal, book, told if is_torn else None)
-        yield from _counted(terminal, content.records)
+        yield from _broker(world, terminal, book, dealt if is_torn else set())
+        yield from _counted(terminal, dealt)
     yield from _limits(world)
 
 
@@ -119,9 +119,9 @@ def _entry(world: World, entry: Entry) -> Iterator[str]:
         yield f"{name} has no end: {entry.state} {list(entry.fates)}"
 
 
-def _broker(world: World, terminal: Terminal, book: Book, torn: set[int] | None) -> Iterator[str]:
+def _broker(world: World, terminal: Terminal, book: Book, torn: set[int]) -> Iterator[str]:
     """What the broker did is what the journal says. Of what a loss of power has taken from it, it
-    has what the deals say; where lines are `torn`, deals with these tickets say all.
+    has what the deals say; where its lines are torn, deals with these tickets say all.
     """
     for login in terminal.logins:
         for number, made in _by_request(login.account.deals).items():
@@ -130,7 +130,7 @@ def _broker(world: World, terminal: Terminal, book: Book, torn: set[int] | None)
             fate = entry.fates.get(terminal.identity) if entry is not None else None
             if number in book.unremembered:
                 continue
-            is_dealt = torn is not None and torn.issuperset(int(deal["ticket"]) for deal in made)
+            is_dealt = torn.issuperset(int(deal["ticket"]) for deal in made)
             if entry is None or fate is None:
                 if not is_dealt:
                     yield f"{name} was executed, and the journal does not know it"
@@ -156,9 +156,8 @@ def _by_request(deals: Records) -> dict[int, list[Any]]:
     return found
 
 
-def _counted(terminal: Terminal, records: list[Record]) -> Iterator[str]:
+def _counted(terminal: Terminal, known: set[int]) -> Iterator[str]:
     """Each deal is in the journal that the limits are counted by after a start."""
-    known = {record.ticket for record in records if isinstance(record, Dealt)}
     missing = [int(ticket) for ticket in terminal.deals["ticket"] if int(ticket) not in known]
     if missing:
         yield f"deals of {terminal.identity} are stored, and not in the order journal: {missing}"
