@@ -14,6 +14,7 @@ from cep.account.slippage import MS_A_SECOND, NONE, RANGE_SECONDS, Slippage, sli
 from mt5bridge.broker import Specification, Terms, codes
 from mt5bridge.orders import Limits
 from mt5bridge.settings_errors import told
+from mt5bridge.simulator.account import DEPOSIT
 
 HOUR_MS, MINUTE_MS, MINUTES_A_DAY = 3_600_000, 60_000, 24 * 60
 OTHERS = "*"
@@ -74,11 +75,11 @@ def _mask(names: Iterable[str]) -> int:
 
 class AccountPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """`[account]`. Its money has `money_digits` decimals; the server's midnight is so many hours
-    before that of UTC.
+    before that of UTC. Without a `balance` it begins with `DEPOSIT`.
     """
 
     hedging: bool = False
-    balance: Size = 10_000.0
+    balance: Size | None = None
     currency: str = ""
     leverage: Size = 0.0
     money_digits: Annotated[int, msgspec.Meta(ge=0, le=8)] = 2
@@ -88,15 +89,17 @@ class AccountPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
 
 
 class SymbolPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """`[symbols.NAME]`: what the broker says of a symbol; see `Specification`. Zero: no limit."""
+    """`[symbols.NAME]`: what the broker says of a symbol; see `Specification`. Zero: no limit.
+    What is None here the file leaves to who describes the symbol otherwise, a terminal or nobody.
+    """
 
     point: Size = 0.0
     tick_size: Size = 0.0
-    contract_size: Above = 1.0
+    contract_size: Above | None = None
     profit_currency: str = ""
-    volume_min: Size = 0.0
-    volume_max: Size = 0.0
-    volume_step: Size = 0.0
+    volume_min: Size | None = None
+    volume_max: Size | None = None
+    volume_step: Size | None = None
     stops_level_points: Size = 0.0
     freeze_level_points: Size = 0.0
     depth_lots: Size = 0.0
@@ -120,16 +123,17 @@ class SymbolPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     sessions: tuple[str, ...] = ()
 
     def specification(
-        self, point: float, slippage_points: float, slippage: Slippage = NONE
+        self, told: Specification, slippage_points: float, slippage: Slippage = NONE
     ) -> Specification:
-        """Of a symbol whose point is known; what is not given here is taken from the arguments:
-        slippage where nothing of it is.
+        """Of a symbol of which this is `told`, its point among it; what is not given here is taken
+        from the arguments: sizes and volumes one by one, slippage where nothing of it is.
         """
         own = msgspec.structs.asdict(self)
         range_ms = round(own.pop("slippage_range_seconds") * MS_A_SECOND)
+        own |= {key: getattr(told, key) for key, value in own.items() if value is None}
         own |= {
-            "point": point,
-            "tick_size": self.tick_size or point,
+            "point": told.point,
+            "tick_size": self.tick_size or told.tick_size,
             "slippage_range_ms": range_ms if self.slippage_range else 0,
             "commission_side": SIDES[self.commission_side],
             "filling": _FILLING_CODES[self.filling_modes[0]],
@@ -142,6 +146,11 @@ class SymbolPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
         if self.slippage_points or not slippage_in(found).is_none:
             return found
         return replace(found, slippage_points=slippage_points, **asdict(slippage))
+
+    @property
+    def costs_money(self) -> bool:
+        """Whether its lots cost amounts, however much they are worth."""
+        return bool(self.commission_per_lot) or self.swap_mode == "money"
 
 
 class AccountFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -162,8 +171,9 @@ class AccountFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     def terms(self, *, hedging: bool) -> Terms:
         """Of the account; it is a hedging account where either says so."""
         own = self.account
+        balance = DEPOSIT if own.balance is None else own.balance
         return Terms(
-            own.hedging or hedging, own.balance, own.leverage, own.money_digits, own.fills,
+            own.hedging or hedging, balance, own.leverage, own.money_digits, own.fills,
             stop_out_percent=own.stop_out_percent,
             server_ahead_ms=int(own.server_ahead_hours * HOUR_MS), currency=own.currency,
         )  # fmt: skip
@@ -178,6 +188,12 @@ class AccountFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
         return "" if part is None else part.profit_currency
 
     @property
+    def has_money(self) -> bool:
+        """Whether it says anything of the account's money: how much, of what, or what is lent."""
+        own = self.account
+        return own.balance is not None or bool(own.currency) or bool(own.leverage)
+
+    @property
     def points(self) -> dict[str, float]:
         """The sizes of points that it says."""
         return {name: part.point for name, part in self.symbols.items() if part.point}
@@ -185,13 +201,13 @@ class AccountFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
 
 def check_symbol(name: str, part: SymbolPart) -> None:
     """ValueError for what no broker says of a symbol."""
-    if 0 < part.volume_max < part.volume_min:
+    if 0 < (part.volume_max or 0) < (part.volume_min or 0):
         raise ValueError(
             f"`symbols.{name}`: volume_max {part.volume_max:g} is below volume_min "
             f"{part.volume_min:g}; no order could be filled"
         )
     _check_currency(f"symbols.{name}.profit_currency", part.profit_currency)
-    part.specification(1.0, 0.0)
+    part.specification(Specification(1.0, 1.0), 0.0)
 
 
 def check_account(part: AccountPart) -> None:

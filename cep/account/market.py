@@ -19,6 +19,8 @@ MAGIC = 77
 """Of orders, where nobody says another: that of the daemon's settings."""
 FIXED = ("point", "contract_size", "profit_currency", "commission_side", "swap_mode")
 """What a run has one of for a symbol: what is open would be worth something else."""
+NAMED_MAX = 5
+"""Symbols that are named where the same is missing of many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,7 @@ class Market:
         if symbol in self.symbols:
             return self.symbols[symbol]
         if self.account is not None and (part := self.account.part(symbol)) is not None:
-            return self._of(part, point)
+            return self._of(part, Specification(point, point))
         return self._slipping(Specification(point, point))
 
     def later(self, symbol: str, first: Specification) -> list[tuple[int, Specification]]:
@@ -66,7 +68,8 @@ class Market:
         """
         found = []
         for since_msc, part in self.changes.get(symbol, ()):
-            then = self.harsher.specification(self._of(part, part.point or first.point))
+            point = part.point or first.point
+            then = self.harsher.specification(self._of(part, Specification(point, point)))
             for name in FIXED:
                 before, after = getattr(first, name), getattr(then, name)
                 if before != after:
@@ -80,9 +83,11 @@ class Market:
         return found
 
     def described(self, symbol: str, told: Specification) -> Specification:
-        """Of a symbol that a terminal has described: what the account's file says of it counts."""
+        """Of a symbol that a terminal has described: what the account's file says of it counts, key
+        by key.
+        """
         if self.account is not None and (part := self.account.part(symbol)) is not None:
-            return self._of(part, part.point or told.point)
+            return self._of(part, replace(told, point=part.point or told.point))
         return self._slipping(told)
 
     def route(self, symbol: str, available: Collection[str]) -> Route:
@@ -98,8 +103,31 @@ class Market:
                 found.update(name for name, _ in self.route(symbol, available))
         return found
 
-    def _of(self, part: SymbolPart, point: float) -> Specification:
-        return part.specification(point, self.slippage_points, self.slippage)
+    def need_contracts(self, symbols: Iterable[str]) -> None:
+        """SpecificationError where money is reckoned with a contract size that nobody has told: the
+        account has money, or a lot of the symbol costs an amount.
+        """
+        untold = [name for name in sorted(symbols) if self._lacks_contract(name)]
+        if untold:
+            more = f" and {len(untold) - NAMED_MAX:,} more" if len(untold) > NAMED_MAX else ""
+            raise SpecificationError(
+                f"nobody has told the contract size of {', '.join(untold[:NAMED_MAX])}{more}, and "
+                "so not what a lot is worth",
+                f'say contract_size in [symbols."{untold[0]}"] of the file of --account, as the '
+                "broker has it: 100000 of most pairs, 1 of most shares; or tell the archive such a "
+                "file once: `mt5cep archive specify ARCHIVE FILE`",
+            )
+
+    def _lacks_contract(self, symbol: str) -> bool:
+        if self.account is None:
+            return False
+        part = self.account.part(symbol)
+        if part is None:
+            return self.account.has_money
+        return part.contract_size is None and (self.account.has_money or part.costs_money)
+
+    def _of(self, part: SymbolPart, told: Specification) -> Specification:
+        return part.specification(told, self.slippage_points, self.slippage)
 
     def _slipping(self, told: Specification) -> Specification:
         return replace(told, slippage_points=self.slippage_points, **asdict(self.slippage))

@@ -135,6 +135,7 @@ def asked(text: tuple[str, str], archive: Path | str, options: Options) -> Asked
     if is_filled:
         _need_money(plan, market)
         _need_points(plan, stored, selection, points)
+        market.need_contracts(_traded(plan, selection))
     return Asked(
         plan, stored, selection, market, points, _streams(plan, given["streams"]), is_filled,
         given["deals"], given["valid_seconds"], _said(given, str(archive), plan, selection),
@@ -165,14 +166,18 @@ def _need_money(plan: Plan, market: Market) -> None:
         )
 
 
+def _traded(plan: Plan, selection: Selection) -> set[str]:
+    """The symbols that signals may trade."""
+    named = {signal.symbol for signal in plan.signals if signal.symbol is not None}
+    is_any = any(signal.symbol is None for signal in plan.signals)
+    return named | set(selection.symbols) if is_any else named
+
+
 def _need_points(
     plan: Plan, stored: Archive, selection: Selection, points: Mapping[str, Point]
 ) -> None:
     """Before rules run: BacktestError where that of a symbol which signals may trade is untold."""
-    traded = {signal.symbol for signal in plan.signals if signal.symbol is not None}
-    if any(signal.symbol is None for signal in plan.signals):
-        traded |= set(selection.symbols)
-    if untold := traded - points.keys():
+    if untold := _traded(plan, selection) - points.keys():
         available = tick_selection(stored, selection, untold).by_symbol()
         known_points(points, {name: prices_of(one) for name, one in available.items()})
 

@@ -127,7 +127,9 @@ class Paper:
                 f"{self.log.path}: the paper account was begun otherwise: {'; '.join(differing)}; "
                 f"make it as it was, or {REMEDY}"
             )
-        if differing or not begun:
+        if is_used:
+            self._market = market_begun(begun[-1])
+        elif differing or not begun:
             self.log.add(wanted)
 
     def recover(self, groups: Iterable[Group]) -> None:

@@ -19,6 +19,7 @@ from cep.account.market import Market
 from cep.account.slippage import NONE, Slippage
 from mt5bridge.orders.records import named
 from mt5bridge.server import Request
+from mt5bridge.simulator.account import DEPOSIT
 from mt5bridge.spool.disk import Disk, make_directories, replace_file
 from mt5bridge.wire import Order, Signal, SignalOrder, Symbol
 
@@ -95,8 +96,17 @@ def differences(before: Opened, now: Opened) -> list[str]:
     return [
         f"{name} {new.get(name, 'left out')}, which was {old.get(name, 'left out')}"
         for name in dict.fromkeys([*old, *new])
-        if name != "after" and old.get(name) != new.get(name)
+        if name != "after"
+        and old.get(name) != new.get(name)
+        and (name in new or old[name] != _ONCE_TOLD.get(name.rpartition(".")[2]))
     ]
+
+
+_ONCE_TOLD = {
+    "contract_size": 1.0, "volume_min": 0.0, "volume_max": 0.0, "volume_step": 0.0,
+    "balance": DEPOSIT,
+}  # fmt: skip
+"""What earlier releases wrote of an account's file that left a key out; such accounts go on."""
 
 
 def _values(tree: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from cep.account.account_file import (
     SymbolPart,
     read_account,
 )
+from cep.account.known import SpecificationError
 from cep.account.market import Market
 from cep.account.orders import Order
 from cep.backtest.ticks import Ticks
@@ -113,6 +115,31 @@ def test_every_key_reaches_the_broker(tmp_path: Path) -> None:
     assert said | {"filling"} == set(Specification.__dataclass_fields__)
 
 
+@pytest.mark.parametrize(
+    ("text", "untold"),
+    [
+        ("[account]\nbalance = 10000", "EURUSD, XAUUSD"),
+        ("[account]\ncurrency = 'USD'", "EURUSD, XAUUSD"),
+        ("[account]\nleverage = 30\n[symbols.EURUSD]\ncontract_size = 1", "XAUUSD"),
+        ("[symbols.EURUSD]\ncommission_per_lot = 1", "EURUSD"),
+        ("[symbols.'*']\nswap_mode = 'money'", "EURUSD, XAUUSD"),
+        ("[account]\nbalance = 5\n[symbols.'*']\ncontract_size = 10", ""),
+        ("[account]\nhedging = true\nfills = [0.5, 0.5]", ""),
+        ("[risk]\nlots_per_day = 3", ""),
+        ("[symbols.'*']\ncommission_per_mille = 1\nswap_mode = 'points'", ""),
+    ],
+)
+def test_money_needs_a_contract_size(tmp_path: Path, text: str, untold: str) -> None:
+    """docs/backtest.md: "a run whose account has money, or whose symbols cost amounts, is refused
+    as long as nobody tells it"."""
+    market = Market(account=read(tmp_path, text))
+    with pytest.raises(SpecificationError) if untold else nullcontext() as caught:
+        market.need_contracts(["XAUUSD", "EURUSD"])
+    if caught is not None:
+        assert f"contract size of {untold}, and" in str(caught.value)
+        assert untold.partition(",")[0] in caught.value.hint
+
+
 def test_the_risk_guard_has_its_limits(tmp_path: Path) -> None:
     text = "[risk]\nlots_per_day = 3.5\nsymbols = ['EURUSD']\norders_per_minute = 2"
     found = Market(account=read(tmp_path, text)).limits
@@ -132,7 +159,7 @@ def test_a_symbol_is_traded_in_its_sessions(
     days, last = sorted((one, other)), min(first + length, 1440)
     clock = "-".join(f"{minute // 60:02}:{minute % 60:02}" for minute in (first, last))
     text = f"{DAYS[days[0]]}-{DAYS[days[1]]} {clock}"
-    symbol = SymbolPart(sessions=(text,)).specification(1.0, 0.0)
+    symbol = SymbolPart(sessions=(text,)).specification(Specification(1.0), 0.0)
     broker = Broker(Terms(server_ahead_ms=ahead * 3_600_000), [symbol])
     broker.tick(0, time_msc, 10.0, 11.0)
     then = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=time_msc, hours=ahead)

@@ -20,7 +20,7 @@ from cep.archive import Archive, specify
 from cep.backtest.assumptions import assumptions
 from cep.backtest.manifest import manifest
 from cep.backtest.trading import Trading
-from mt5bridge.broker import Terms
+from mt5bridge.broker import Specification, Terms
 from tests.backtest.archives import DAY_MS, START_MSC, SYMBOLS, imported
 from tests.backtest.rules import KEYED
 from tests.backtest.test_trading import as_ticks, session
@@ -148,7 +148,7 @@ def test_another_specification_holds_from_its_time_on(
     waiting = list(later)
     for row in rows:
         while waiting and waiting[0][0] <= row[1]:
-            slow.add("X", waiting.pop(0)[1].specification(0.01, 0.0))
+            slow.add("X", waiting.pop(0)[1].specification(Specification(0.01, 0.01), 0.0))
         slow.push(as_ticks([row]))
     assert fast.deals.tobytes() == slow.deals.tobytes()
     assert fast.retcodes.tolist() == slow.retcodes.tolist()
@@ -173,7 +173,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Archive:
     found = imported(tmp_path_factory.mktemp("known"))
     rising = [told("desk", LATER_MSC, name, commission_per_lot=7.0) for name in SYMBOLS]
     earlier = [told("desk", START_MSC - 1, name, commission_per_lot=1.0) for name in SYMBOLS]
-    always = [told("", 0, name, point=1e-5) for name in SYMBOLS]
+    always = [told("", 0, name, point=1e-5, contract_size=1.0) for name in SYMBOLS]
     specify(found, [*always, *earlier, *rising, told("", 0, balance=500.0)])
     return found
 

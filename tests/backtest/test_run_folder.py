@@ -24,7 +24,7 @@ from tests.backtest.rules import CHAINED
 from tests.waiting import LONG_S, wait_until
 
 NAMES = {"orders", "deals", "trades", "equity", "returns"}
-ACCOUNT = "[account]\nbalance = 5000\n[symbols.'*']\ncommission_per_lot = 10\n"
+ACCOUNT = "[account]\nbalance = 5000\n[symbols.'*']\ncontract_size = 1\ncommission_per_lot = 10\n"
 
 
 @pytest.fixture(scope="module")

@@ -62,8 +62,8 @@ def test_it_holds_where_the_symbol_says_none_of_its_own() -> None:
     wanted = Specification(0.1, 0.1, slippage_points=1.0, **ALL_NAMED)
     assert market.specification("A", 0.1) == wanted
     assert market.described("A", Specification(0.1, 0.1)) == wanted
-    assert SymbolPart(point=0.1).specification(0.1, 1.0, ALL) == wanted
-    own = SymbolPart(impact_points=9.0).specification(0.1, 1.0, ALL)
+    assert SymbolPart(point=0.1).specification(Specification(0.1, 0.1), 1.0, ALL) == wanted
+    own = SymbolPart(impact_points=9.0).specification(Specification(0.1, 0.1), 1.0, ALL)
     assert own == Specification(0.1, 0.1, impact_points=9.0)
     assert Market().specification("A", 0.1) == Specification(0.1, 0.1)
 

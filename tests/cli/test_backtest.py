@@ -355,7 +355,13 @@ def test_rules_without_fills_are_told_nothing(folder: Path) -> None:
 def test_an_account_has_money(folder: Path, tmp_path: Path) -> None:
     """`--account FILE`: costs are charged, and the terminal says what came of the money."""
     path = tmp_path / "account.toml"
-    path.write_text("[account]\nbalance = 5000\n[symbols.'*']\ncommission_per_lot = 10\n")
+    said = "[account]\nbalance = 5000\n[symbols.'*']\ncommission_per_lot = 10\n"
+    path.write_text(said)
+    untold = run(folder, "--account", path, rules="keyed")
+    assert untold.exit_code == 2, untold.output
+    assert "nobody has told the contract size of EURUSD, GBPUSD" in untold.stderr
+    assert 'help: say contract_size in [symbols."EURUSD"]' in untold.stderr
+    path.write_text(f"{said}contract_size = 1\n")
     result = run(folder, "--account", path, rules="keyed")
     assert result.exit_code == 0, result.output
     line = next(one for one in result.stdout.splitlines() if one.startswith("account: "))

@@ -7,7 +7,10 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from threading import Event
+from typing import Any
+from zlib import crc32
 
+import msgspec
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -367,6 +370,49 @@ def test_an_account_stays_what_it_was_begun_with(tmp_path: Path) -> None:
         opened(tmp_path, OnPaper(latency_ms=5)),
     ):
         pass
+
+
+def traded(paper: Paper) -> Any:
+    """What the broker knows of the one symbol."""
+    [known] = paper.account._broker.state.symbols
+    return known
+
+
+def test_an_account_of_an_earlier_release_goes_on(tmp_path: Path) -> None:
+    """Its log has keys that a file left out as what they were taken for then, and keeps that."""
+    wanted = OnPaper(account=file_of(tmp_path, "[symbols.A]\ncommission_per_lot = 7.0\n"))
+    with opened(tmp_path, wanted) as (spool, paper, _told):
+        ticks(spool, paper, 0, 5)
+        path = paper.log.path
+    first, *others = path.read_bytes().splitlines(keepends=True)
+    entry = msgspec.json.decode(first[9:])
+    entry["account"]["account"]["balance"] = 10_000.0
+    entry["account"]["symbols"]["A"] |= {"contract_size": 1.0, "volume_min": 0.0}
+    text = msgspec.json.encode(entry)
+    asked = b'{"type":"halt","after":0,"halted":false,"reason":""}'
+    lines = [b"%08x %s\n" % (crc32(one), one) for one in (text, asked)]
+    path.write_bytes(b"".join([*lines, *others]))
+    with opened(tmp_path, wanted) as (spool, paper, _told):
+        paper.send_now(PAPER, signal(1))
+        ticks(spool, paper, 5, 5)
+        assert traded(paper)["contract_size"] == 1.0
+    file_of(tmp_path, "[symbols.A]\ncommission_per_lot = 7.0\ncontract_size = 5\n")
+    with (
+        pytest.raises(PaperError, match=r"contract_size 5\.0, which was 1\.0"),
+        opened(tmp_path, wanted),
+    ):
+        pass
+
+
+def test_what_a_file_leaves_out_is_as_the_terminal_told_it(tmp_path: Path) -> None:
+    text = "[symbols.A]\ncommission_per_lot = 7.0\nvolume_min = 0.0\n"
+    with opened(tmp_path, OnPaper(account=file_of(tmp_path, text))) as (spool, paper, _told):
+        ticks(spool, paper, 0, 5)
+        paper.send_now(PAPER, signal(1))
+        ticks(spool, paper, 5, 5)
+        known = traded(paper)
+    assert (known["commission_per_lot"], known["volume_min"]) == (7.0, 0.0)
+    assert (known["contract_size"], known["volume_max"]) == (SYMBOL.contract_size, 100.0)
 
 
 def test_the_files_limits_are_those_of_the_guard(tmp_path: Path) -> None:
