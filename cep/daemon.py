@@ -9,7 +9,7 @@ that read along. With queries on a database a thread of its own follows the spoo
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from threading import Event
 
@@ -37,7 +37,7 @@ from cep.live.watchdog import Watchdog
 from mt5bridge import clock
 from mt5bridge.credential import ensure_credential
 from mt5bridge.orders.syncer import SYNCS
-from mt5bridge.server import DEALS, Batch, Server, Settings, Sink
+from mt5bridge.server import DEALS, Batch, Server, Settings, Sink, Specified
 from mt5bridge.server.batch import StreamKey
 from mt5bridge.server.sockets import OpenNetwork, Sockets
 from mt5bridge.spool import CommitThread, Durable, Spool, SpoolError
@@ -215,6 +215,12 @@ class Daemon:
         with self.troubles.attempt(self.specifications.path, if_full=Effect.GOES_ON):
             write()
 
+    def _on_specified(self, parts: Sequence[Specified]) -> None:
+        """The archive is to know it, and a paper account trades by it."""
+        self.specifications.take(parts)
+        if self.paper is not None:
+            self.paper.learn(parts)
+
     def _close_spool(self, spool: Spool) -> None:
         try:
             spool.close()
@@ -276,7 +282,7 @@ class Daemon:
         self.sink.on_taken = self.files.on_taken
         self.sink.on_gap = self.intake.on_gap
         self.sink.on_watermark = self.timekeeper.on_watermark
-        self.sink.on_specified = self.specifications.take
+        self.sink.on_specified = self._on_specified
         self.outgoing.listen(self.sink)
         streams = self.spool.recovered.streams
         resumes = {key: state.position for key, state in streams.items()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
@@ -73,6 +73,16 @@ def _mask(names: Iterable[str]) -> int:
     return sum(1 << _FILLING_CODES[name] for name in set(names))
 
 
+_CODES: dict[str, Callable[[Any], Any]] = {
+    "commission_side": SIDES.__getitem__,
+    "filling_modes": _mask,
+    "swap_mode": MODES.__getitem__,
+    "sessions": lambda texts: tuple(span for text in texts for span in spans(text)),
+    "swap_triple_day": DAYS.index,
+}
+"""How the broker has what a file says in words."""
+
+
 class AccountPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """`[account]`. Its money has `money_digits` decimals; the server's midnight is so many hours
     before that of UTC. Without a `balance` it begins with `DEPOSIT`.
@@ -100,10 +110,10 @@ class SymbolPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     volume_min: Size | None = None
     volume_max: Size | None = None
     volume_step: Size | None = None
-    stops_level_points: Size = 0.0
-    freeze_level_points: Size = 0.0
+    stops_level_points: Size | None = None
+    freeze_level_points: Size | None = None
     depth_lots: Size = 0.0
-    filling_modes: Annotated[tuple[Filling, ...], msgspec.Meta(min_length=1)] = FILLINGS
+    filling_modes: Annotated[tuple[Filling, ...], msgspec.Meta(min_length=1)] | None = None
     slippage_points: Size = 0.0
     slippage_spread: Size = 0.0
     impact_points: Size = 0.0
@@ -116,36 +126,39 @@ class SymbolPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     commission_per_lot: Cost = 0.0
     commission_per_mille: Cost = 0.0
     commission_side: Literal["each", "entry", "exit"] = "each"
-    swap_mode: Literal["none", "points", "money", "percent"] = "none"
-    swap_long: Cost = 0.0
-    swap_short: Cost = 0.0
-    swap_triple_day: Day = "wednesday"
-    sessions: tuple[str, ...] = ()
+    swap_mode: Literal["none", "points", "money", "percent"] | None = None
+    swap_long: Cost | None = None
+    swap_short: Cost | None = None
+    swap_triple_day: Day | None = None
+    sessions: tuple[str, ...] | None = None
 
     def specification(
         self, told: Specification, slippage_points: float, slippage: Slippage = NONE
     ) -> Specification:
         """Of a symbol of which this is `told`, its point among it; what is not given here is taken
-        from the arguments: sizes and volumes one by one, slippage where nothing of it is.
+        from the arguments: key by key, slippage where nothing of it is.
         """
         own = msgspec.structs.asdict(self)
         range_ms = round(own.pop("slippage_range_seconds") * MS_A_SECOND)
-        own |= {key: getattr(told, key) for key, value in own.items() if value is None}
         own |= {
             "point": told.point,
             "tick_size": self.tick_size or told.tick_size,
             "slippage_range_ms": range_ms if self.slippage_range else 0,
-            "commission_side": SIDES[self.commission_side],
-            "filling": _FILLING_CODES[self.filling_modes[0]],
-            "filling_modes": _mask(self.filling_modes),
-            "swap_mode": MODES[self.swap_mode],
-            "sessions": tuple(span for text in self.sessions for span in spans(text)),
-            "swap_triple_day": DAYS.index(self.swap_triple_day),
         }
-        found = Specification(**own)
+        if self.filling_modes is not None:
+            own["filling"] = _FILLING_CODES[self.filling_modes[0]]
+        given = {key: value for key, value in own.items() if value is not None}
+        as_codes = {key: code(given[key]) for key, code in _CODES.items() if key in given}
+        found = replace(told, **(given | as_codes))
         if self.slippage_points or not slippage_in(found).is_none:
             return found
         return replace(found, slippage_points=slippage_points, **asdict(slippage))
+
+    def over(self, said: SymbolPart) -> SymbolPart:
+        """What is given here, key by key, and else what is `said`."""
+        own, plain = msgspec.structs.asdict(self), msgspec.structs.asdict(SymbolPart())
+        given = {key: value for key, value in own.items() if value != plain[key]}
+        return msgspec.structs.replace(said, **given)
 
     @property
     def costs_money(self) -> bool:

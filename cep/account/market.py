@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+import msgspec
 
 from cep.account.account_file import MODES, SIDES, AccountFile, SymbolPart, read_account
 from cep.account.harsher import AS_TOLD, Harsher
@@ -57,9 +59,7 @@ class Market:
     def _told(self, symbol: str, point: float) -> Specification:
         if symbol in self.symbols:
             return self.symbols[symbol]
-        if self.account is not None and (part := self.account.part(symbol)) is not None:
-            return self._of(part, Specification(point, point))
-        return self._slipping(Specification(point, point))
+        return self.described(symbol, Specification(point, point), point)
 
     def later(self, symbol: str, first: Specification) -> list[tuple[int, Specification]]:
         """What becomes of a symbol's specification within the run, each from a time on, UTC ms.
@@ -82,13 +82,20 @@ class Market:
             found.append((since_msc, then))
         return found
 
-    def described(self, symbol: str, told: Specification) -> Specification:
+    def described(
+        self, symbol: str, told: Specification, point: float | None = None
+    ) -> Specification:
         """Of a symbol that a terminal has described: what the account's file says of it counts, key
-        by key.
+        by key, and `point` before that.
         """
-        if self.account is not None and (part := self.account.part(symbol)) is not None:
-            return self._of(part, replace(told, point=part.point or told.point))
-        return self._slipping(told)
+        part = self.part(symbol)
+        return self._of(part, replace(told, point=point or part.point or told.point))
+
+    def knowing(self, symbol: str, part: SymbolPart) -> Market:
+        """The same where the account's file says this of a symbol."""
+        account = self.account or AccountFile()
+        symbols = {**account.symbols, symbol: part}
+        return replace(self, account=msgspec.structs.replace(account, symbols=symbols))
 
     def route(self, symbol: str, available: Collection[str]) -> Route:
         """How the currency of a symbol's profits becomes the account's. RateError."""
@@ -119,18 +126,16 @@ class Market:
             )
 
     def _lacks_contract(self, symbol: str) -> bool:
-        if self.account is None:
-            return False
-        part = self.account.part(symbol)
-        if part is None:
-            return self.account.has_money
-        return part.contract_size is None and (self.account.has_money or part.costs_money)
+        part, has_money = self.part(symbol), self.account is not None and self.account.has_money
+        return part.contract_size is None and (has_money or part.costs_money)
+
+    def part(self, symbol: str) -> SymbolPart:
+        """What the account's file says of a symbol."""
+        found = None if self.account is None else self.account.part(symbol)
+        return found or SymbolPart()
 
     def _of(self, part: SymbolPart, told: Specification) -> Specification:
         return part.specification(told, self.slippage_points, self.slippage)
-
-    def _slipping(self, told: Specification) -> Specification:
-        return replace(told, slippage_points=self.slippage_points, **asdict(self.slippage))
 
 
 def market_of(

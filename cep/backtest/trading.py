@@ -25,6 +25,7 @@ from mt5bridge.broker.broker import Run
 from mt5bridge.broker.leap import leap
 from mt5bridge.broker.money import profit_of
 from mt5bridge.broker.nights import DAY_MS
+from mt5bridge.simulator.respecify import respecify
 
 NO_TICK = "no later tick"
 NOT_IN_TIME, NOT_YET, TAKEN_BACK = 1, 2, 4
@@ -99,7 +100,7 @@ class Trading:
         if symbol is not QUOTED:
             self._learn_later(name, symbol)
         if name in self._rows:
-            self._change(self._rows[name], symbol)
+            respecify(self._broker, self._rows[name], symbol)
             self._points[self._rows[name]] = symbol.point
             self._learn(self._rows[name], symbol)
             return self._rows[name]
@@ -115,15 +116,6 @@ class Trading:
         self._later = [one for one in self._later if one[1] != name]
         self._later += [(since_msc, name, then) for since_msc, then in later]
         self._later.sort(key=lambda one: one[0])
-
-    def _change(self, row: int, symbol: Specification) -> None:
-        """Another specification for a symbol there is; the range that bids had stays its."""
-        broker = self._broker
-        sessions, before = broker.state.sessions, broker.state.symbols[row].copy()
-        broker.state = broker.state._replace(sessions=sessions[sessions["symbol"] != row])
-        broker.change(row, symbol)
-        if symbol.slippage_range_ms == before["slippage_range_ms"]:
-            broker.state.symbols[row]["range_period"] = before["range_period"]
 
     def _learn(self, row: int, symbol: Specification) -> None:
         self._course.add(row, symbol.contract_size)
@@ -311,7 +303,7 @@ class Trading:
                 yield ticks.part(slice(count))
             ticks = ticks.part(slice(count, None))
             _, name, symbol = self._later.pop(0)
-            self._change(self._rows[name], symbol)
+            respecify(self._broker, self._rows[name], symbol)
         yield ticks
 
     def _until_later(self, ticks: Ticks) -> int | None:

@@ -30,11 +30,12 @@ from cep.live.paper_log import (
     differences,
     opened,
 )
+from cep.live.paper_symbols import PaperSymbols
 from cep.market import shown_ticks
 from mt5bridge.broker import Terms
 from mt5bridge.records import Records, utc_msc
-from mt5bridge.server import DEALS, Batch, Funds, Outcome, Request, Trader
-from mt5bridge.simulator.account import DEPOSIT, Account, specification
+from mt5bridge.server import DEALS, Batch, Funds, Outcome, Request, Specified, Trader
+from mt5bridge.simulator.account import DEPOSIT, Account
 from mt5bridge.spool import Group, RecordKind, Spool
 from mt5bridge.validate import ALL_GOOD
 from mt5bridge.wire import Account as AccountFrame
@@ -89,8 +90,7 @@ class Paper:
     def __init__(self, folder: Path, spool: Spool, market: Market) -> None:
         """PaperError when the log is damaged, or of another account than that of `market`."""
         self.log = PaperLog(path_of(folder, spool.recovered.spool), spool.next_ingest - 1)
-        self._market = market
-        self._open(spool.next_ingest - 1)
+        self._described = PaperSymbols(self._open(market, spool.next_ingest - 1))
         self.account = Account(terms=market.terms)
         self.time_msc = 0
         """The newest tick's; 0 before the first."""
@@ -101,7 +101,6 @@ class Paper:
         self.hear: Callable[[SignalResult], None] = lambda _result: None
         self.on_trader: Callable[[Trader], None] = lambda _trader: None
         self._spool = spool
-        self._symbols: dict[str, Symbol] = {}
         self._pairs: set[str] = set()
         """Symbols whose quotes are rates of the account from their first tick on."""
         self._waiting: dict[str, deque[Asked]] = {}  # by symbol that the account trades
@@ -114,9 +113,9 @@ class Paper:
 
     # -- what the account is made of -------------------------------------------------------------
 
-    def _open(self, newest: int) -> None:
-        """Begin an account, or go on with the one that was begun here."""
-        wanted = opened(self._market, newest)
+    def _open(self, market: Market, newest: int) -> Market:
+        """Begin an account, or go on with the one that was begun here, as it was."""
+        wanted = opened(market, newest)
         begun = [entry for entry in self.log.entries if isinstance(entry, Opened)]
         differing = differences(begun[-1], wanted) if begun else []
         is_used = len(begun) < len(self.log.entries)
@@ -128,9 +127,18 @@ class Paper:
                 f"make it as it was, or {REMEDY}"
             )
         if is_used:
-            self._market = market_begun(begun[-1])
-        elif differing or not begun:
+            return market_begun(begun[-1])
+        if differing or not begun:
             self.log.add(wanted)
+        return market
+
+    @property
+    def _market(self) -> Market:
+        return self._described.market
+
+    @property
+    def _symbols(self) -> dict[str, Symbol]:
+        return self._described.symbols
 
     def recover(self, groups: Iterable[Group]) -> None:
         """Make the account again. PaperError when the spool has not kept all of it."""
@@ -171,7 +179,7 @@ class Paper:
     def _follow(self, entry: Entry) -> None:
         match entry:
             case Traded():
-                self._symbols[entry.symbol.name] = entry.symbol
+                self._described.follow(entry)
                 self._pairs |= self._market.pairs(self._symbols, self._symbols)
             case Asked():
                 self._queue(entry)
@@ -186,8 +194,10 @@ class Paper:
         """A tick of a symbol was stored, and the rules are about to see it: whatever they ask for
         comes behind it. `symbols` are those that its terminal has described.
         """
-        if name not in self._symbols:
-            self._trade(symbols, ingest - 1)
+        if entries := list(self._described.news(name, symbols, ingest - 1, self.time_msc)):
+            for entry in entries:
+                self._add(entry)
+            self.introduce()
         self._is_between = True
 
     def take(self, batch: Batch) -> None:
@@ -198,12 +208,9 @@ class Paper:
         for entry in deferred:
             self._follow(entry)
 
-    def _trade(self, symbols: Mapping[str, Symbol | None], after: int) -> None:
-        fresh = [one for name, one in symbols.items() if one and name not in self._symbols]
-        for symbol in fresh:
-            self._add(Traded(after=after, symbol=symbol))
-        if fresh:
-            self.introduce()
+    def learn(self, parts: Iterable[Specified]) -> None:
+        """What terminals tell of symbols."""
+        self._described.hear(parts)
 
     def introduce(self) -> None:
         """Tell who trades what."""
@@ -215,9 +222,16 @@ class Paper:
         """The market goes on, and requests that wait for its next tick are executed there."""
         if not len(ticks):
             return
-        self.time_msc = max(self.time_msc, int(ticks["time_msc"].max()))
+        for part, changed in self._described.parts(ticks):
+            self._run(name, part)
+            for other in changed:
+                if other in self._waiting:
+                    self.account.change(other, self._described.specification(other))
+
+    def _run(self, name: str, ticks: Records) -> None:
+        self.time_msc = max(self.time_msc, int(ticks["time_msc"].max(initial=0)))
         waiting = self._waiting.get(name)
-        if waiting is None and name in self._pairs:
+        if waiting is None and name in self._pairs and len(ticks):
             self.account.quote(self._symbols[name])
             self._note(self.account.take_ticks({name: ticks}))
         while waiting is not None and len(ticks):
@@ -248,7 +262,7 @@ class Paper:
         except RateError as problem:
             self._note(self.account.reject(request, f"{problem}; {problem.hint}"))
             return False
-        self.account.add(symbol, self._market.described(name, specification(symbol)))
+        self.account.add(symbol, self._described.specification(name))
         for pair, _ in route:
             self.account.quote(self._symbols[pair])
         self.account.convert(name, route)

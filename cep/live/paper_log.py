@@ -14,7 +14,7 @@ from zlib import crc32
 
 import msgspec
 
-from cep.account.account_file import AccountFile
+from cep.account.account_file import FILLINGS, AccountFile
 from cep.account.market import Market
 from cep.account.slippage import NONE, Slippage
 from mt5bridge.orders.records import named
@@ -40,10 +40,17 @@ class Opened(msgspec.Struct, frozen=True, tag="account", kw_only=True):
 
 
 class Traded(msgspec.Struct, frozen=True, tag="symbol", kw_only=True):
-    """A symbol is traded from here on."""
+    """A symbol is traded from here on, or its terminal has told of it anew, from `since_msc` on.
+
+    `told` are keys of an account's file; None was written by releases that did not keep them.
+    `source` is who has told the symbol's properties, if somebody has.
+    """
 
     after: int
     symbol: Symbol
+    told: dict[str, Any] | None = None
+    source: str = ""
+    since_msc: int = 0
 
 
 class Asked(msgspec.Struct, frozen=True, tag="asked", kw_only=True, omit_defaults=True):
@@ -103,8 +110,10 @@ def differences(before: Opened, now: Opened) -> list[str]:
 
 
 _ONCE_TOLD = {
-    "contract_size": 1.0, "volume_min": 0.0, "volume_max": 0.0, "volume_step": 0.0,
-    "balance": DEPOSIT,
+    "balance": DEPOSIT, "contract_size": 1.0, "filling_modes": FILLINGS, "sessions": (),
+    "swap_mode": "none", "swap_triple_day": "wednesday",
+    **dict.fromkeys(("stops_level_points", "freeze_level_points", "swap_long", "swap_short"), 0.0),
+    **dict.fromkeys(("volume_min", "volume_max", "volume_step"), 0.0),
 }  # fmt: skip
 """What earlier releases wrote of an account's file that left a key out; such accounts go on."""
 

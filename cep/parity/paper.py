@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 
 from cep.account.account_file import RISK, AccountFile
+from cep.account.known import Parts
 from cep.account.market import Market
 from cep.archive import Archive
 from cep.backtest.account import Account
@@ -22,10 +23,12 @@ from cep.live.config import Config, Risk
 from cep.live.journal_reader import JournalReader
 from cep.live.paper import PAPER, market_begun, path_of
 from cep.live.paper_log import Asked, Entry, Opened, Traded, Turned, read_entries
+from cep.live.paper_symbols import said_on
 from cep.live.rules import load_plan
 from cep.live.signals import signal_of
 from cep.parity.differences import Difference, deal_differences, differing
 from cep.plan.nodes import Plan
+from mt5bridge.broker import Specification
 from mt5bridge.records import DEAL, Records
 from mt5bridge.simulator.account import specification
 from mt5bridge.simulator.deals import as_deals
@@ -192,17 +195,31 @@ def journal_rows(config: Config) -> list[bytes]:
 
 def described(entries: Sequence[Entry]) -> list[Symbol]:
     """The symbols that the account could trade, as they were first described."""
-    return [entry.symbol for entry in entries if isinstance(entry, Traded)]
+    return list(
+        {one.symbol.name: one.symbol for one in entries if isinstance(one, Traded)}.values()
+    )
 
 
 def market_of_log(config: Config, entries: Sequence[Entry]) -> Market:
-    """The account as it was begun; its symbols are those that were described then."""
+    """The account as it was begun; its symbols are those that were described then, and become what
+    terminals have told.
+    """
     begun = [entry for entry in entries if isinstance(entry, Opened)]
-    market = replace(market_begun(begun[-1]), magic=config.signals.magic)
-    known = {one.name: market.described(one.name, specification(one)) for one in described(entries)}
+    plain = market = replace(market_begun(begun[-1]), magic=config.signals.magic)
+    known: dict[str, Specification] = {}
+    changes: dict[str, Parts] = {}
+    for entry in entries:
+        if not isinstance(entry, Traded):
+            continue
+        name, said = entry.symbol.name, said_on(plain, entry.symbol.name, entry.told or {})
+        if name in known:
+            changes[name] = (*changes.get(name, ()), (entry.since_msc, said))
+            continue
+        market = market.knowing(name, said) if entry.told else market
+        known[name] = market.described(name, specification(entry.symbol))
     limits = {name: getattr(config.risk, name) for name in RISK} if config.risk != Risk() else {}
     account = msgspec.structs.replace(market.account or AccountFile(), risk=limits)
-    return replace(market, symbols=known, account=account)
+    return replace(market, symbols=known, account=account, changes=changes)
 
 
 def day_again(

@@ -10,6 +10,7 @@ from mt5bridge.broker import Broker, Record, Specification, Terms, codes
 from mt5bridge.position import Position
 from mt5bridge.records import DEAL, Records
 from mt5bridge.simulator.deals import as_deals
+from mt5bridge.simulator.respecify import respecify
 from mt5bridge.simulator.tape import merge
 from mt5bridge.simulator.wish import Wish, wish_of
 from mt5bridge.wire import (
@@ -76,6 +77,11 @@ class Account:
             self.known[symbol.name] = known
             self._symbols.append(symbol)
         return self._reached.get(symbol.name, Position())
+
+    def change(self, name: str, known: Specification) -> None:
+        """Trade a symbol by another specification from here on."""
+        respecify(self._broker, self._rows[name], known)
+        self.known[name] = known
 
     def quote(self, symbol: Symbol) -> None:
         """Take the ticks of a symbol for the rates they are; it may be traded later."""
