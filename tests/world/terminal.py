@@ -6,6 +6,7 @@ import random
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from zlib import crc32
 
 import numpy as np
 
@@ -84,7 +85,9 @@ class Terminal:
         self.begin()
 
     def _login(self, number: int) -> Login:
-        account = Account(fills=self.chance.choice(((1.0,), (0.5, 0.5))), first_ticket=number * 100)
+        # two terminals may log in to one account, where a ticket is one deal: none is of both
+        first_ticket = (crc32(self.identity.encode()) << 20) + number % 100 * 10_000
+        account = Account(fills=self.chance.choice(((1.0,), (0.5, 0.5))), first_ticket=first_ticket)
         for name in self.traded:
             account.add(simulated_symbol(name))
         return Login(number, account, dict.fromkeys(self.traded, 0))
