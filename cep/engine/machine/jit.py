@@ -25,6 +25,8 @@ from numba.np import arrayobj
 from cep.engine.jit import Addressed, without_literals
 
 F = TypeVar("F", bound=Callable[..., Any])
+OF_NUMBA = "_ZN5numba"
+"""How the names of Numba's own functions begin, as of `min`, which are shorter than their calls."""
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
@@ -71,7 +73,8 @@ class _WholeLowering(NativeLowering):
             for function in library._final_module.functions:
                 if not function.is_declaration and function.linkage == Linkage.linkonce_odr:
                     function.linkage = "internal"
-                    if not any(b"alwaysinline" in one for one in function.attributes):
+                    is_inline = any(b"alwaysinline" in one for one in function.attributes)
+                    if not is_inline and not function.name.startswith(OF_NUMBA):
                         function.add_function_attribute("noinline")
             optimize()
 
@@ -122,7 +125,11 @@ def whole(function: Callable[[int], int]) -> Addressed:
 
 
 def inner(function: F) -> F:
-    """Compile a kernel that only kernels of the library call."""
+    """Compile a kernel that only kernels of the library call.
+
+    Where an inlined one is the first to call it, Numba has it inlined, too, with all that it calls.
+    That pays for `evaluate`, whose steps are guessed better where each place has its own.
+    """
     return _part(function)
 
 

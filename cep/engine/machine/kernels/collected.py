@@ -54,6 +54,9 @@ VALUE, TIMES, KNOWN = 0, 1, 2
 """A distinct value, how often it is there; the words of both."""
 RANK_AT, RANK_ROOM, RANK_COUNT = 0, 1, 2
 FIRST_RANKED = 16
+NEAR = 32
+"""So many neighbours are compared at once, in a few steps of the processor, which costs less than
+to guess its way among them."""
 
 
 @inline
@@ -66,7 +69,7 @@ def is_whole(kind: int) -> bool:
     return LARGEST_INT <= kind <= SMALLEST_INT
 
 
-@inner
+@inline
 def is_null(i: Ints, f: Floats, kind: int, v: int) -> bool:
     """Whether the word `v` has no value, which changes nothing; null is a distinct one, too."""
     if is_whole(kind):
@@ -263,14 +266,21 @@ def ranked_room(i: Ints, ci: int) -> bool:
 @inner
 def rank_of(i: Ints, f: Floats, ci: int, value: float) -> int:
     """How many of the values, which stand in order, are smaller. O(log n)."""
-    low, high, at = 0, i[0, ci + RANK_COUNT], i[0, ci + RANK_AT]
-    while low < high:
+    count, at = i[0, ci + RANK_COUNT], i[0, ci + RANK_AT]
+    low, high, near = 0, count, NEAR if count >= NEAR else 0
+    while high - low > near:
         middle = (low + high) // 2
         if f[0, at + middle] < value:
             low = middle + 1
         else:
             high = middle
-    return low
+    if near == 0:
+        return low
+    low = min(low, count - NEAR)  # those in front are smaller, those from `high` on are not
+    smaller = 0
+    for place in range(NEAR):
+        smaller += int(f[0, at + low + place] < value)
+    return low + smaller
 
 
 @inner

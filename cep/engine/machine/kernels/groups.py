@@ -250,8 +250,12 @@ def groups_reset(i: Ints, p: Ints, node: int, state: int) -> None:
 
 
 @inner
-def group_entered(i: Ints, f: Floats, p: Ints, node: int, state: int, row: int) -> bool:
-    """A row gets the values of its group as they are with it, or without it if it has left."""
+def group_entered(
+    i: Ints, f: Floats, p: Ints, node: int, state: int, row: int, lasts: bool
+) -> bool:
+    """A row gets the values of its group as they are with it, or without it if it has left;
+    `lasts`: more may come together with it, of which only the last one needs them.
+    """
     group = group_at(i, f, p, node, state, row)
     if group == 0:
         return False
@@ -263,7 +267,7 @@ def group_entered(i: Ints, f: Floats, p: Ints, node: int, state: int, row: int) 
     group_moved(i, f, p, node, group, row, comes)
     if i[0, FAILED]:
         return True
-    if comes and p[node + GROUP_LASTS]:
+    if comes and lasts:
         stands_for_all(i, p, node, group, row)
     elif (p[node + GROUP_WANTED] >> i[0, row + KIND]) & 1:
         group_read(i, f, p, node, group, row)
@@ -326,8 +330,10 @@ def step_group(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
             if p[node + GROUP_LASTS]:
                 all_pending_read(i, f, p, frame, state)
             groups_reset(i, p, node, state)
-        elif kind != TIMER and not group_entered(i, f, p, node, state, row):
-            return False
+        elif kind != TIMER:
+            lasts = p[node + GROUP_LASTS] != 0 and i[0, frame + COUNT] > 1
+            if not group_entered(i, f, p, node, state, row, lasts):
+                return False
         if i[0, FAILED]:
             return True  # all of it is lost
         if kind == EXPIRED and not wants_leavers and i[0, frame + CURSOR] == 0:
@@ -335,9 +341,9 @@ def step_group(i: Ints, f: Floats, p: Ints, frame: int) -> bool:
             i[0, frame + COUNT] -= 1
         else:
             i[0, frame + CURSOR] += 1
-    if p[node + GROUP_LASTS]:
-        all_pending_read(i, f, p, frame, state)
     count = i[0, frame + COUNT]
+    if p[node + GROUP_LASTS] and count > 1:
+        all_pending_read(i, f, p, frame, state)
     hand_on_same(i, frame, p[node + NEXT], count)
     if count and p[node + GROUP_PROJECTS]:
         return step_project(i, f, p, frame)  # which saves the way over `drain`

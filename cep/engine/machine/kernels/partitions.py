@@ -128,8 +128,10 @@ def next_pair(i: Ints, f: Floats, p: Ints, node: int, frame: int, first: int) ->
     """The first pair from `first` on that is one; the key is left where expressions are."""
     ranges = max(p[node + ROUTE_RANGES], 1)
     for pair in range(first, pairs_of(i, p, node, frame)):
-        row = row_at(i, i[0, frame + CHUNK] + pair // ranges * p[node + WIDTH])
-        if has_key(i, f, p, node, row, pair % ranges):
+        # Mostly the key is a value, and the division would cost more than what is left.
+        place, number = (pair, 0) if ranges == 1 else (pair // ranges, pair % ranges)
+        row = row_at(i, i[0, frame + CHUNK] + place * p[node + WIDTH])
+        if has_key(i, f, p, node, row, number):
             return pair
     return pairs_of(i, p, node, frame)
 

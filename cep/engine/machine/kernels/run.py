@@ -242,7 +242,7 @@ def written(i: Ints, f: Floats, p: Ints, ints: Ints, floats: Floats, n: int, row
             f[0, row + VALUES + value] = floats[n, column - columns]
 
 
-@inner
+@inline
 def took_record(i: Ints, f: Floats, p: Ints, ints: Ints, floats: Floats, n: int) -> bool:
     """Put a record on its stream; false: there is no room."""
     node = stream_of(p, ints, n)
@@ -271,7 +271,7 @@ def was_given(
     return True
 
 
-@inner
+@inline
 def entered_alone(
     i: Ints, f: Floats, p: Ints, ints: Ints, floats: Floats, n: int, entry: int
 ) -> bool:
@@ -310,7 +310,7 @@ def record_at(p: Ints, ints: Ints, n: int) -> int:
     return record
 
 
-@inner
+@inline
 def is_late(i: Ints, p: Ints, ints: Ints, n: int) -> bool:
     """Take the time of a record, which is late behind those before it: see `cep.clocks`."""
     time_ms = ints[n, OUT_TIME]
@@ -339,7 +339,7 @@ def new_key_came(i: Ints, p: Ints, ints: Ints, n: int, code: int) -> bool:
     return know(i, code)
 
 
-@inner
+@inline
 def record_came(i: Ints, p: Ints, ints: Ints, n: int) -> bool:
     """A record is next, and time goes on to it; false: there is no room."""
     time_ms = ints[n, OUT_TIME]
@@ -406,7 +406,7 @@ def ran_step(i: Ints, f: Floats, p: Ints, ints: Ints, floats: Floats, n: int) ->
     return worked(i, f, p)
 
 
-@inner
+@inline
 def worked(i: Ints, f: Floats, p: Ints) -> bool:
     """Do all that a record brings about; false: there is no room, it goes on from there."""
     if not drain(i, f, p):
@@ -415,7 +415,7 @@ def worked(i: Ints, f: Floats, p: Ints) -> bool:
     return True
 
 
-@inner
+@inline
 def ran_record(i: Ints, f: Floats, p: Ints, ints: Ints, floats: Floats, n: int) -> bool:
     """A record with all that it brings about; false: there is no room, it goes on from there."""
     if p[PROGRAM_STEPS] and ints[n, OUT_CLOCK] != RECORD:
