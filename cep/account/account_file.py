@@ -13,10 +13,11 @@ import msgspec
 from cep.account.slippage import MS_A_SECOND, NONE, RANGE_SECONDS, Slippage, slippage_in
 from mt5bridge.broker import Specification, Terms, codes
 from mt5bridge.orders import Limits
+from mt5bridge.orders.limits import MINUTES_A_DAY
 from mt5bridge.settings_errors import told
 from mt5bridge.simulator.account import DEPOSIT
 
-HOUR_MS, MINUTE_MS, MINUTES_A_DAY = 3_600_000, 60_000, 24 * 60
+HOUR_MS, MINUTE_MS = 3_600_000, 60_000
 OTHERS = "*"
 """The name of what holds for all symbols that have no part of their own."""
 

@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from cep.account.account_file import CURRENCY, DAYS, MOST
-from cep.account.account_file import MINUTES_A_DAY as A_DAY
+from mt5bridge.orders.limits import MINUTES_A_DAY as A_DAY
 from mt5bridge.wire import AccountMode, Hello, Properties, SwapMode, Symbol, TradeSession
 
 _FOK, _IOC = 1, 2  # bits of SYMBOL_FILLING_MODE; without any an order's rest stays
