@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
@@ -35,6 +35,8 @@ Size = Annotated[float, msgspec.Meta(ge=0, le=MOST)]
 Cost = Annotated[float, msgspec.Meta(ge=-MOST, le=MOST)]
 Above = Annotated[float, msgspec.Meta(gt=0, le=MOST)]
 """None is nan or infinite, which no comparison holds for."""
+SAME = 1e-6
+"""Values of ticks are rounded where contracts are not."""
 SIDES = {"each": codes.EACH_SIDE, "entry": codes.ENTRY_SIDE, "exit": codes.EXIT_SIDE}
 MODES = {
     "none": codes.NO_SWAP,
@@ -101,11 +103,15 @@ class AccountPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
 
 class SymbolPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """`[symbols.NAME]`: what the broker says of a symbol; see `Specification`. Zero: no limit.
-    What is None here the file leaves to who describes the symbol otherwise, a terminal or nobody.
+
+    `tick_value` is what a tick brings for a lot, in the currency of profits; by the size of a tick
+    it is the contract size, whatever `contract_size` says. What is None here the file leaves to who
+    describes the symbol otherwise, a terminal or nobody.
     """
 
     point: Size = 0.0
     tick_size: Size = 0.0
+    tick_value: Above | None = None
     contract_size: Above | None = None
     profit_currency: str = ""
     volume_min: Size | None = None
@@ -146,6 +152,8 @@ class SymbolPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
             "tick_size": self.tick_size or told.tick_size,
             "slippage_range_ms": range_ms if self.slippage_range else 0,
         }
+        if own.pop("tick_value") and own["tick_size"]:
+            own["contract_size"] = self._contract(own["tick_size"])
         if self.filling_modes is not None:
             own["filling"] = _FILLING_CODES[self.filling_modes[0]]
         given = {key: value for key, value in own.items() if value is not None}
@@ -155,16 +163,35 @@ class SymbolPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
             return found
         return replace(found, slippage_points=slippage_points, **asdict(slippage))
 
+    def _contract(self, tick_size: float) -> float:
+        """What the value of a tick makes of the contract: 100000 of 1 and 0.00001, and no more
+        digits than decimals of prices and money have.
+        """
+        return float(f"{(self.tick_value or 0.0) / tick_size:.12g}")
+
+    @property
+    def has_contract(self) -> bool:
+        """Whether it says what a lot is worth."""
+        return self.contract_size is not None or self.tick_value is not None
+
     def over(self, said: SymbolPart) -> SymbolPart:
         """What is given here, key by key, and else what is `said`."""
         own, plain = msgspec.structs.asdict(self), msgspec.structs.asdict(SymbolPart())
         given = {key: value for key, value in own.items() if value != plain[key]}
-        return msgspec.structs.replace(said, **given)
+        return msgspec.structs.replace(said, **laid_over({}, given))
 
     @property
     def costs_money(self) -> bool:
         """Whether its lots cost amounts, however much they are worth."""
         return bool(self.commission_per_lot) or self.swap_mode == "money"
+
+
+def laid_over(said: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Keys of a symbol that somebody says, and over them those that another gives: a contract size
+    of these stands over the value of a tick.
+    """
+    plain = {"tick_value": None} if "contract_size" in given else {}
+    return {**said, **plain, **given}
 
 
 class AccountFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -224,6 +251,16 @@ def check_symbol(name: str, part: SymbolPart) -> None:
     part.specification(Specification(1.0, 1.0), 0.0)
 
 
+def _check_contract(name: str, part: SymbolPart) -> None:
+    """ValueError for a file that says two things of what a lot is worth, as terminals may."""
+    told = part.specification(Specification(1.0, 1.0), 0.0).contract_size
+    if part.tick_size and part.contract_size and abs(told / part.contract_size - 1) > SAME:
+        raise ValueError(
+            f"`symbols.{name}`: tick_value {part.tick_value:g} for {part.tick_size:g} is a "
+            f"contract_size of {told:g}, and not {part.contract_size:g}; leave one of them out"
+        )
+
+
 def check_account(part: AccountPart) -> None:
     """ValueError for what no account is."""
     AccountFile(account=part).terms(hedging=False)
@@ -244,6 +281,7 @@ def read_account(path: Path) -> AccountFile:
         _ = found.limits
         for name, part in found.symbols.items():
             check_symbol(name, part)
+            _check_contract(name, part)
     except (msgspec.DecodeError, UnicodeDecodeError, ValueError) as problem:
         hint = "docs/backtest.md has all keys: Account and costs"
         said = str(problem)

@@ -20,6 +20,7 @@ from cep.account.account_file import (
     SymbolPart,
     check_account,
     check_symbol,
+    laid_over,
     read_account,
 )
 from cep.account.specifications import Version, file_keys, part_of, without_nulls
@@ -80,7 +81,7 @@ class _Told(NamedTuple):
         found: list[tuple[int, SymbolPart]] = []
         for since_msc, keys in self.steps:
             try:
-                part = part_of({**keys, **self.over}, SymbolPart)
+                part = part_of(laid_over(keys, self.over), SymbolPart)
                 check_symbol(name, part)
             except ValueError as problem:
                 raise SpecificationError(
@@ -169,9 +170,12 @@ def _steps(
     at = 0
     for time_msc in sorted({first_msc, *times}):
         while at < len(ordered) and ordered[at].since_msc <= time_msc:
-            (heard if ordered[at].source else filed).update(ordered[at].told)
+            if ordered[at].source:
+                heard |= ordered[at].told
+            else:
+                filed = laid_over(filed, ordered[at].told)
             at += 1
-        yield time_msc, without_nulls(early | heard | filed)
+        yield time_msc, without_nulls(laid_over(early | heard, filed))
 
 
 def _account(told: _Told, interval_msc: tuple[int, int]) -> AccountPart:

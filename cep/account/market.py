@@ -127,7 +127,7 @@ class Market:
 
     def _lacks_contract(self, symbol: str) -> bool:
         part, has_money = self.part(symbol), self.account is not None and self.account.has_money
-        return part.contract_size is None and (has_money or part.costs_money)
+        return not part.has_contract and (has_money or part.costs_money)
 
     def part(self, symbol: str) -> SymbolPart:
         """What the account's file says of a symbol."""

@@ -48,7 +48,7 @@ class PaperSymbols:
         for one in parts:
             if isinstance(one.part, Properties):
                 identity, before, _ = self._heard.get(one.symbol, (one.identity, {}, 0))
-                words = words_of(one.part).words
+                words = words_of(one.part, one.currency).words
                 if identity == one.identity and words != before:
                     self._heard[one.symbol] = identity, words, one.arrival_msc
                     self._fresh.add(one.symbol)

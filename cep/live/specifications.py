@@ -117,7 +117,7 @@ class Specifications:
                 continue
             key = one.symbol, one.identity
             since_msc, words = told.get(key) or (self._since(key), self._held(key))
-            spoken = words_of(one.part)
+            spoken = words_of(one.part, one.currency)
             kept = {name: words[name] for name in words if name not in spoken.names}
             told[key] = max(since_msc, one.arrival_msc), kept | spoken.words
         found = (news(self._held(key), words, key[0], since_msc, key[1])

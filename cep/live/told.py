@@ -1,7 +1,8 @@
 """What frames say of a symbol or an account, in the words of an account's file.
 
 What a file could not say is left out: a size of nothing, a currency that is none, swaps that are
-reckoned in a way which our broker does not know.
+reckoned in a way which our broker does not know, the value of a tick in another currency than that
+of profits, which it is only at the rate of a moment.
 """
 
 from __future__ import annotations
@@ -27,13 +28,13 @@ class Spoken(NamedTuple):
     words: dict[str, Any]
 
 
-def words_of(part: Symbol | Properties | Hello) -> Spoken:
-    """What a part of what a terminal tells says."""
+def words_of(part: Symbol | Properties | Hello, currency: str = "") -> Spoken:
+    """What a part of what a terminal tells says, whose account has a currency."""
     match part:
         case Symbol():
             return Spoken(_OF_SYMBOL, _symbol(part))
         case Properties():
-            return Spoken(_OF_PROPERTIES, _properties(part))
+            return Spoken(_OF_PROPERTIES, _properties(part, currency))
         case Hello():
             return Spoken(_OF_HELLO, _account(part))
 
@@ -41,7 +42,7 @@ def words_of(part: Symbol | Properties | Hello) -> Spoken:
 _OF_SYMBOL = frozenset({*_SIZES, *_VOLUMES, "filling_modes"})
 _OF_PROPERTIES = frozenset(
     {"stops_level_points", "freeze_level_points", "profit_currency", "swap_mode", *_SWAPS,
-     "swap_triple_day", "sessions"}
+     "swap_triple_day", "sessions", "tick_value"}
 )  # fmt: skip
 _OF_HELLO = frozenset({"hedging", "currency", "leverage"})
 
@@ -55,13 +56,15 @@ def _symbol(symbol: Symbol) -> dict[str, Any]:
     return {**sizes, **volumes, "filling_modes": modes or ["return"]}
 
 
-def _properties(found: Properties) -> dict[str, Any]:
+def _properties(found: Properties, currency: str) -> dict[str, Any]:
     words: dict[str, Any] = {
         "stops_level_points": float(found.stops_level_points),
         "freeze_level_points": float(found.freeze_level_points),
     }
     if found.profit_currency and CURRENCY.fullmatch(found.profit_currency):
         words["profit_currency"] = found.profit_currency
+        if found.profit_currency == currency and 0 < found.tick_value <= MOST:
+            words["tick_value"] = found.tick_value
     if found.swap_mode is SwapMode.NONE:
         words["swap_mode"] = "none"
     elif found.swap_mode is not SwapMode.UNTOLD and max(map(abs, _swaps(found))) <= MOST:

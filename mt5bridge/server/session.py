@@ -482,7 +482,8 @@ class Session:
     def _receive_properties(self, frame: Properties, now: Now) -> list[Frame]:
         if (key := self.keys.get(frame.stream)) is None:
             return [self._unknown(frame.stream)]
-        self.sink.tell_specified([Specified(self.identity, key[1], frame, now.utc_msc)])
+        currency = "" if self.hello is None else self.hello.currency
+        self.sink.tell_specified([Specified(self.identity, key[1], frame, now.utc_msc, currency)])
         return []
 
     def _refuse_symbol(self, symbol: Symbol) -> Error | None:

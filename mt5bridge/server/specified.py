@@ -12,13 +12,14 @@ from mt5bridge.wire import Hello, Properties, Symbol, TradeMode
 @dataclass(frozen=True, slots=True)
 class Specified:
     """A part of what a terminal has told of a symbol, under its name here, or with no name of the
-    account that it is bound to.
+    account that it is bound to. `currency` is that of the account, as HELLO has it.
     """
 
     identity: str
     symbol: str
     part: Symbol | Properties | Hello
     arrival_msc: int
+    currency: str = ""
 
 
 def specified(

@@ -16,6 +16,7 @@ from cep.account.account_file import (
     AccountFile,
     AccountFileError,
     SymbolPart,
+    laid_over,
     read_account,
 )
 from cep.account.known import SpecificationError
@@ -112,7 +113,36 @@ def test_every_key_reaches_the_broker(tmp_path: Path) -> None:
     )
     assert found.points == {"EURUSD": 1e-5}
     said = {name.replace("_seconds", "_ms") for name in SymbolPart.__struct_fields__}
-    assert said | {"filling"} == set(Specification.__dataclass_fields__)
+    assert (said | {"filling"}) - {"tick_value"} == set(Specification.__dataclass_fields__)
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("tick_size = 0.25\ntick_value = 12.5", 50.0),
+        ("point = 0.00001\ntick_value = 1", 100_000.0),
+        ("tick_size = 0.001\ntick_value = 0.9", 900.0),
+        ("tick_size = 0.25\ntick_value = 12.5\ncontract_size = 50", 50.0),
+    ],
+)
+def test_the_value_of_a_tick_says_what_a_contract_is(
+    tmp_path: Path, text: str, size: float
+) -> None:
+    file = read(tmp_path, f"[account]\nbalance = 5\n[symbols.X]\n{text}")
+    market = Market(account=file)
+    market.need_contracts(["X"])
+    assert market.specification("X", 0.00001).contract_size == size
+
+
+def test_a_contract_size_stands_over_the_value_that_somebody_else_told() -> None:
+    told = SymbolPart(tick_size=0.25, tick_value=12.5, contract_size=1.0)
+    plain = Specification(0.25, 0.25)
+    assert told.specification(plain, 0.0).contract_size == 50.0
+    assert SymbolPart(contract_size=20.0).over(told).specification(plain, 0.0).contract_size == 20
+    assert SymbolPart(tick_value=5.0).over(told).specification(plain, 0.0).contract_size == 20.0
+    assert laid_over({"tick_value": 12.5}, {"contract_size": 20.0})["tick_value"] is None
+    both = {"tick_value": 5.0, "contract_size": 1.0}
+    assert laid_over({"tick_value": 12.5}, both) == both
 
 
 @pytest.mark.parametrize(
@@ -190,6 +220,11 @@ def test_symbols_that_the_file_does_not_name_cost_nothing(tmp_path: Path) -> Non
         ),
         ("[symbols.EURUSD]\nswap_triple_day = 'wed'", "'wed'"),
         ("[symbols.EURUSD]\ncontract_size = 0", "contract_size"),
+        ("[symbols.EURUSD]\ntick_value = -1", "tick_value"),
+        (
+            "[symbols.ES]\ntick_size = 0.25\ntick_value = 12.5\ncontract_size = 1",
+            "tick_value 12.5 for 0.25 is a contract_size of 50, and not 1; leave one",
+        ),
         ("[symbols.X]\ncommission_per_lot = nan", "commission_per_lot`: expected a number"),
         ("[symbols.X]\nswap_long = inf", "swap_long`: expected a number <="),
         ("[account]\nleverage = inf", "`account.leverage`: expected a number <="),

@@ -118,6 +118,25 @@ def test_an_account_whose_money_nobody_told_is_left_out() -> None:
     assert "What desk told of the account is left out, as nobody told its balance" in note
 
 
+def test_the_value_of_a_tick_counts_until_a_file_tells_a_contract_size(tmp_path: Path) -> None:
+    terminal = told("desk", 0, "X", tick_size=0.25, contract_size=1, tick_value=12.5, point=0.25)
+
+    def size(*versions: Version, file: Path | None = None) -> float:
+        return (
+            market_at(known(file, versions, SPAN), Terms(), 0, 0.0)
+            .specification("X", 0.25)
+            .contract_size
+        )
+
+    assert size(terminal) == 50.0
+    assert size(terminal, told("desk", SPAN[0], "X", contract_size=2)) == 50.0
+    assert size(terminal, told("", 0, "X", contract_size=20)) == 20.0
+    assert size(terminal, told("", 0, "X", tick_value=5)) == 20.0
+    path = tmp_path / "account.toml"
+    path.write_text("[symbols.X]\ncontract_size = 30\n")
+    assert size(terminal, file=path) == 30.0
+
+
 def test_versions_that_do_not_go_together_are_named() -> None:
     versions = [told("a", 0, "X", volume_max=1), told("b", 0, "X", volume_min=2)]
     with pytest.raises(SpecificationError, match=r"told of X does not go together: .*volume_max"):

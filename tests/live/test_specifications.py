@@ -105,6 +105,16 @@ def test_frames_say_words_of_an_account_file(
     assert words_of(told).words == words
 
 
+def test_the_value_of_a_tick_is_told_in_the_currency_of_profits_alone() -> None:
+    """In another it is what it is at the rate of a moment."""
+    told = replace(TOLD, profit_currency="USD", tick_value=12.5)
+    assert words_of(told, "USD").words["tick_value"] == 12.5
+    for one, currency in ((told, "EUR"), (told, ""), (replace(told, tick_value=0.0), "USD")):
+        spoken = words_of(one, currency)
+        assert "tick_value" not in spoken.words and "tick_value" in spoken.names
+    assert "tick_value" not in words_of(replace(told, profit_currency=""), "").words
+
+
 def test_sessions_are_told_by_days_that_are_alike() -> None:
     def day(number: int, *spans: tuple[int, int]) -> list[TradeSession]:
         return [TradeSession(number * DAY + a, number * DAY + b) for a, b in spans]
