@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from difflib import get_close_matches
-from typing import Any, get_args
+from typing import Any, Literal, get_args, get_origin
 
 import msgspec
 
@@ -17,32 +17,57 @@ _WORDS = {
 }  # fmt: skip
 
 
-def told(problem: msgspec.ValidationError, kind: type[msgspec.Struct]) -> str:
-    """`rules.fil: no such key; did you mean file?`, of settings of a kind."""
+def told(problem: msgspec.ValidationError, kind: type[msgspec.Struct], under: str = "") -> str:
+    """`rules.fil: no such key; did you mean file?`, of settings of a kind that stand `under` a
+    place of a file.
+    """
     text = str(problem)
     found = _PLACE.search(text)
-    place = found["place"] if found is not None else ""
+    inner = found["place"] if found is not None else ""
+    place = _joined(under, inner) if inner else under
     what = text[: found.start()] if found is not None else text
     if unknown := _UNKNOWN.match(what):
-        keys = keys_of(kind, place)
+        keys = keys_of(kind, inner)
         close = get_close_matches(unknown["key"], keys, n=1)
         hint = f"did you mean `{close[0]}`?" if close else f"there are {', '.join(keys)}"
         return f"`{_joined(place, unknown['key'])}`: no such {_noun(place)}; {hint}"
     if missing := _MISSING.match(what):
         return f"`{_joined(place, missing['key'])}` is missing, and has no default"
     what = re.sub(r"`(\w+)`", lambda one: _WORDS.get(one[1], one[0]), what)
+    if what.startswith("Invalid enum value") and (choices := _choices(kind, inner)):
+        what += f"; there are {', '.join(choices)}"
     return f"`{place}`: {what[:1].lower()}{what[1:]}" if place else what
+
+
+def _choices(kind: type[msgspec.Struct], place: str) -> list[str]:
+    """The texts that a key of a section may have."""
+    section, _, key = re.sub(r"\[[^\]]*\]", "", place).rpartition(".")
+    inner = _section_at(kind, section)
+    fields = () if inner is None else msgspec.structs.fields(inner)
+    return [text for field in fields if field.name == key for text in _texts(field.type)]
+
+
+def _texts(kind: Any) -> list[str]:
+    """What a `Literal` has, wherever in a type it stands."""
+    if get_origin(kind) is Literal:
+        return [one for one in get_args(kind) if isinstance(one, str)]
+    return [text for inner in get_args(kind) for text in _texts(inner)]
 
 
 def keys_of(kind: type[msgspec.Struct], place: str) -> list[str]:
     """The keys of a section; those of the whole file for an empty place."""
+    section = _section_at(kind, place)
+    return [] if section is None else [field.name for field in msgspec.structs.fields(section)]
+
+
+def _section_at(kind: type[msgspec.Struct], place: str) -> type[msgspec.Struct] | None:
     for name in filter(None, re.sub(r"\[[^\]]*\]", "", place).split(".")):
         inner: Any = next((f.type for f in msgspec.structs.fields(kind) if f.name == name), None)
         kinds = [one for one in (inner, *get_args(inner)) if _is_section(one)]
         if not kinds:
-            return []
+            return None
         kind = kinds[0]
-    return [field.name for field in msgspec.structs.fields(kind)]
+    return kind
 
 
 def _is_section(kind: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, fields, replace
@@ -235,9 +236,19 @@ class AccountFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
         return own.balance is not None or bool(own.currency) or bool(own.leverage)
 
     @property
+    def limits_losses(self) -> bool:
+        """Whether the risk guard counts money."""
+        return self.limits is not None and self.limits.loss_per_day > 0
+
+    @property
     def points(self) -> dict[str, float]:
         """The sizes of points that it says."""
         return {name: part.point for name, part in self.symbols.items() if part.point}
+
+
+def section(symbol: str) -> str:
+    """The head of a symbol's section, as TOML has it: its strings are written as JSON's are."""
+    return f"[symbols.{json.dumps(symbol, ensure_ascii=False)}]"
 
 
 def check_symbol(name: str, part: SymbolPart) -> None:
@@ -273,10 +284,29 @@ def _check_currency(key: str, value: str) -> None:
         raise ValueError(f"`{key}` {value!r} is no currency: write it in capitals, such as USD")
 
 
+def _check_sections(symbols: object) -> None:
+    """ValueError names the symbol whose section is wrong, among many."""
+    for name, keys in symbols.items() if isinstance(symbols, dict) else ():
+        if not isinstance(keys, dict):
+            raise ValueError(f"`symbols.{name}`: a symbol has a section: {section(name)}")
+        inner = [key for key, value in keys.items() if isinstance(value, dict)]
+        if inner:
+            raise ValueError(
+                f"`symbols.{name}.{inner[0]}`: is {name}.{inner[0]} a symbol? Then write its name "
+                f"in quotes: {section(f'{name}.{inner[0]}')}"
+            )
+        try:
+            msgspec.convert(keys, SymbolPart)
+        except msgspec.ValidationError as problem:
+            raise ValueError(told(problem, SymbolPart, f"symbols.{name}")) from None
+
+
 def read_account(path: Path) -> AccountFile:
     """AccountFileError names the file and the key that is wrong."""
     try:
-        found = msgspec.toml.decode(path.read_text(encoding="utf-8"), type=AccountFile)
+        plain = msgspec.toml.decode(path.read_text(encoding="utf-8"))
+        _check_sections(plain.get("symbols"))
+        found = msgspec.convert(plain, AccountFile)
         check_account(found.account)
         _ = found.limits
         for name, part in found.symbols.items():

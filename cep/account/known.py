@@ -43,7 +43,8 @@ class Known:
     """`account` is None where nothing but sizes of points is known; it `has_account` where files
     speak of one. `points` are those that an archive tells. `tellers` says who told it of symbols,
     and of the account under an empty name; `unused` are terminals whose account is not taken, as
-    nobody told how much money there is. `changes` is what becomes of symbols within the run.
+    nobody told how much money there is. `named` are symbols of a file. `changes` is
+    what becomes of symbols within the run.
     """
 
     account: AccountFile | None = None
@@ -52,6 +53,7 @@ class Known:
     points: Mapping[str, float] = field(default_factory=dict)
     tellers: Mapping[str, str] = field(default_factory=dict)
     changes: Mapping[str, Parts] = field(default_factory=dict)
+    named: tuple[str, ...] = ()
 
 
 class _Told(NamedTuple):
@@ -137,7 +139,8 @@ def known(
         if part.point and "point" not in symbols[name].over
     }
     changes = {name: found[1:] for name, found in parts.items() if found[1:]}
-    return Known(own if is_any else None, has_account, unused, points, tellers, changes)
+    named = tuple(sorted(keys.keys() - {OTHERS}))
+    return Known(own if is_any else None, has_account, unused, points, tellers, changes, named)
 
 
 def _terms(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from cep.account.account_file import MODES, SIDES, AccountFile, SymbolPart, read_account
+from cep.account.account_file import MODES, SIDES, AccountFile, SymbolPart, read_account, section
 from cep.account.harsher import AS_TOLD, Harsher
 from cep.account.known import Known, Parts, SpecificationError, time_text
 from cep.account.rates import RateError, Route, route_of
@@ -32,7 +32,7 @@ class Market:
 
     `symbols` are specifications that are known, others are as `account` says. Where nobody says
     anything, only the point of a symbol is known. `harsher` is how much dearer than all that.
-    `tellers`, `changes` and `unused` are those of an archive (`Known`).
+    `tellers`, `changes` and `unused` are those of an archive, `named` of a file (`Known`).
     """
 
     terms: Terms = field(default_factory=Terms)
@@ -46,6 +46,7 @@ class Market:
     tellers: Mapping[str, str] = field(default_factory=dict)
     changes: Mapping[str, Parts] = field(default_factory=dict)
     unused: tuple[str, ...] = ()
+    named: tuple[str, ...] = ()
 
     @property
     def limits(self) -> Limits | None:
@@ -77,7 +78,7 @@ class Market:
                         f"{symbol}: its {name} is {_shown(name, before)}, and "
                         f"{_shown(name, after)} from {time_text(since_msc)} on, within the run",
                         "run the times apart: --from, --to; or say what holds for all of it: "
-                        f"--account FILE with {name} in [symbols.{symbol}]",
+                        f"--account FILE with {name} in {section(symbol)}",
                     )
             found.append((since_msc, then))
         return found
@@ -110,24 +111,34 @@ class Market:
                 found.update(name for name, _ in self.route(symbol, available))
         return found
 
-    def need_contracts(self, symbols: Iterable[str]) -> None:
-        """SpecificationError where money is reckoned with a contract size that nobody has told: the
-        account has money, or a lot of the symbol costs an amount.
+    def check_told(self, symbols: Iterable[str]) -> None:
+        """SpecificationError where these symbols cannot be traded by what is told. Money is
+        reckoned with a contract size where the account has money, a loss is limited, or a lot of
+        the symbol costs an amount; rates of swap mean nothing without their mode.
         """
+        for name in sorted(symbols):
+            part = self.part(name)
+            if part.swap_mode is None and (part.swap_long or part.swap_short):
+                raise SpecificationError(
+                    f"a rate of swap is told of {name}, and not what it is",
+                    f'say swap_mode = "points", "money", "percent" or "none" in {section(name)} of '
+                    "the file of --account",
+                )
         untold = [name for name in sorted(symbols) if self._lacks_contract(name)]
         if untold:
             more = f" and {len(untold) - NAMED_MAX:,} more" if len(untold) > NAMED_MAX else ""
             raise SpecificationError(
                 f"nobody has told the contract size of {', '.join(untold[:NAMED_MAX])}{more}, and "
                 "so not what a lot is worth",
-                f'say contract_size in [symbols."{untold[0]}"] of the file of --account, as the '
+                f"say contract_size in {section(untold[0])} of the file of --account, as the "
                 "broker has it: 100000 of most pairs, 1 of most shares; or tell the archive such a "
                 "file once: `mt5cep archive specify ARCHIVE FILE`",
             )
 
     def _lacks_contract(self, symbol: str) -> bool:
-        part, has_money = self.part(symbol), self.account is not None and self.account.has_money
-        return not part.has_contract and (has_money or part.costs_money)
+        part, account = self.part(symbol), self.account
+        is_reckoned = account is not None and (account.has_money or account.limits_losses)
+        return not part.has_contract and (is_reckoned or part.costs_money)
 
     def part(self, symbol: str) -> SymbolPart:
         """What the account's file says of a symbol."""
@@ -162,9 +173,11 @@ def market_at(
     terms = plain
     if account is not None and told.has_account:
         terms = account.terms(hedging=plain.hedging)
+        if not (account.has_money or plain.balance):  # nobody has any, and nothing is rounded
+            terms = replace(terms, balance=0.0, money_digits=plain.money_digits)
     return Market(
         terms, latency_ms, points, magic, account=account, slippage=more, tellers=told.tellers,
-        changes=told.changes, unused=told.unused,
+        changes=told.changes, unused=told.unused, named=told.named,
     )  # fmt: skip
 
 

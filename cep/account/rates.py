@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from cep.account.account_file import section
 from mt5bridge.broker import Specification
 from mt5bridge.broker.rates import DIRECT, INVERSE
 
@@ -40,7 +41,7 @@ def profit_currency(name: str, told: str) -> str:
         return told or (pair[1] if pair else "")
     raise RateError(
         f"the currency of {name}'s profits is not known",
-        f'say profit_currency = "EUR" or such in [symbols.{name}] of the account\'s file',
+        f'say profit_currency = "EUR" or such in {section(name)} of the account\'s file',
     )
 
 
@@ -62,7 +63,7 @@ def route_of(name: str, told: str, account: str, available: Iterable[str]) -> Ro
     raise RateError(
         f"{name} brings {profit}, the account has {account}, and there are no ticks of "
         f"{profit}{account}, {account}{profit} or two pairs that lead from one to the other",
-        f"import ticks of {profit}{account}, or say another profit_currency in [symbols.{name}] of "
+        f"import ticks of {profit}{account}, or say another profit_currency in {section(name)} of "
         'the account\'s file, or `currency = ""` in [account]: then nothing is converted',
     )
 

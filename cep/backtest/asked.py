@@ -135,7 +135,7 @@ def asked(text: tuple[str, str], archive: Path | str, options: Options) -> Asked
     if is_filled:
         _need_money(plan, market)
         _need_points(plan, stored, selection, points)
-        market.need_contracts(_traded(plan, selection))
+        market.check_told(_traded(plan, selection))
     return Asked(
         plan, stored, selection, market, points, _streams(plan, given["streams"]), is_filled,
         given["deals"], given["valid_seconds"], _said(given, str(archive), plan, selection),

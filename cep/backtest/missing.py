@@ -32,14 +32,29 @@ def missing(
     read = selection.symbols
     for symbol in named_symbols(plan):
         if symbol not in everywhere:
-            near = get_close_matches(symbol, everywhere, n=1, cutoff=0.5)
-            hint = f"; it has {near[0]}" if near else ""
-            yield f"the rules name {symbol}, and the archive has no tick of it{hint}"
+            text = f"the rules name {symbol}, and the archive has no tick of it"
+            yield f"{text}{_near(symbol, everywhere)}"
         elif symbol not in read:
             yield f"the rules name {symbol}, and no tick of it is in what this run reads"
     for stream in plan.sources:
         if stream.name not in made and not selection.stream(stream.name).rows:
             yield f"no record of the stream {stream.name} is in what this run reads"
+
+
+def strange(archive: Archive, named: Collection[str]) -> Iterator[str]:
+    """Symbols of an account's file that the archive does not know: nothing that it says of them
+    counts.
+    """
+    everywhere = {file.symbol for file in archive.files(TICKS)}
+    for symbol in named:
+        if symbol not in everywhere:
+            text = f"the account's file names {symbol}, and the archive has no tick of it"
+            yield f"{text}{_near(symbol, everywhere)}"
+
+
+def _near(symbol: str, everywhere: Collection[str]) -> str:
+    near = get_close_matches(symbol.upper(), everywhere, n=1, cutoff=0.5)
+    return f"; it has {near[0]}" if near else ""
 
 
 def unfilled(signals: int, outcome: Outcome) -> Iterator[str]:

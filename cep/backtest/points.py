@@ -5,6 +5,7 @@ What prices show of it is for people who are to tell it, and for terminals that 
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -96,7 +97,7 @@ def derived_points(
     problems = {name: one.problem for name, one in seen.items() if one.problem is not None}
     if problems:
         named = "; ".join(f"{symbol}: {why}" for symbol, why in problems.items())
-        options = " ".join(f"--point {symbol}=SIZE" for symbol in problems)
+        options = " ".join(f"--point {shlex.quote(f'{symbol}=SIZE')}" for symbol in problems)
         raise BacktestError(
             f"the size of a point cannot be told from prices ({named})",
             f"give it as the broker has it, such as EURUSD=0.00001: {options}",
@@ -110,7 +111,8 @@ def _as_point(told: float | Point) -> Point:
 
 def _option(symbol: str, seen: Evidence) -> str:
     """What tells a symbol's point."""
-    return f"--point {symbol}={'SIZE' if seen.problem else point_text(seen.point.size)}"
+    size = "SIZE" if seen.problem else point_text(seen.point.size)
+    return f"--point {shlex.quote(f'{symbol}={size}')}"
 
 
 def _shown(symbol: str, seen: Evidence) -> str:

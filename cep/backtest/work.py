@@ -14,7 +14,7 @@ from cep.backtest.daily import Daily, Returns, daily, returns
 from cep.backtest.dealt import dealt
 from cep.backtest.divided import why_whole
 from cep.backtest.metrics import Metrics, by_signal
-from cep.backtest.missing import missing, silent, unfilled
+from cep.backtest.missing import missing, silent, strange, unfilled
 from cep.backtest.orders import orders
 from cep.backtest.page import Findings, report
 from cep.backtest.processes import Sharing, in_processes
@@ -115,9 +115,10 @@ class Work:
         return fills_told(self.asked.plan, self.asked.seen_deals)
 
     def missing(self) -> Iterator[str]:
-        """What rules name and the records have not."""
-        made = [DEAL_STREAM] if self.shows_deals else ()
-        return missing(self.asked.archive, self.asked.plan, self.asked.selection, made)
+        """What rules and the account's file name, and the records have not."""
+        made, archive = [DEAL_STREAM] if self.shows_deals else (), self.asked.archive
+        yield from missing(archive, self.asked.plan, self.asked.selection, made)
+        yield from strange(archive, self.asked.market.named)
 
     @property
     def silent(self) -> str:

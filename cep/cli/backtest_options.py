@@ -46,7 +46,7 @@ _FILLS = (
     ),
     click.option(
         "--point", multiple=True, metavar="SYMBOL=SIZE",
-        help="Size of a point (default: the prices' decimals, where they suffice). Repeat it.",
+        help="Size of a point, where nobody else has told it. Repeat it.",
     ),
     click.option(
         "--valid-seconds", type=click.IntRange(min=0), default=60, show_default=True,

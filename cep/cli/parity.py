@@ -63,7 +63,7 @@ class Wishes:
 )  # fmt: skip
 @click.option(
     "--point", multiple=True, metavar="SYMBOL=SIZE",
-    help="Size of a point (default: the prices' decimals, where they suffice). Repeat it.",
+    help="Size of a point, where nobody else has told it. Repeat it.",
 )  # fmt: skip
 @ACCOUNT
 def command(

@@ -132,6 +132,8 @@ def command(
     said = {} if market.account is None else market.account.points
     known = {**{name: size for name, size in said.items() if name in ticks}, **given}
     sizes = points_of(ticks, known, made_up=bool(names))
+    if account_file is not None:  # what it tells, archives believe
+        market.check_told(ticks)
     symbols = {name: simulated_symbol(name, sizes[name]) for name in ticks}
     account, told = account_at(market, symbols, odd.fills)
     hello = hello_of(identity, market.terms)
@@ -145,8 +147,7 @@ def command(
 def hello_of(identity: str, terms: Terms) -> Hello:
     """What the terminal says of itself and its account."""
     said = simulated_hello(identity, secrets.randbits(63), hedging=terms.hedging)
-    leverage, currency = round(terms.leverage), terms.currency
-    return replace(said, leverage=leverage or said.leverage, currency=currency or said.currency)
+    return replace(said, leverage=round(terms.leverage), currency=terms.currency or said.currency)
 
 
 class Watch:

@@ -14,7 +14,7 @@ from zlib import crc32
 
 import msgspec
 
-from cep.account.account_file import FILLINGS, AccountFile
+from cep.account.account_file import FILLINGS, AccountFile, SymbolPart
 from cep.account.market import Market
 from cep.account.slippage import NONE, Slippage
 from mt5bridge.orders.records import named
@@ -99,14 +99,27 @@ def opened(market: Market, after: int) -> Opened:
 
 def differences(before: Opened, now: Opened) -> list[str]:
     """What two accounts do not have in common, such as `latency_ms 5, which was 0`."""
-    old, new = (dict(_values(msgspec.to_builtins(entry))) for entry in (before, now))
+    old, new = (dict(_said(one)) for one in (before, now))
     return [
         f"{name} {new.get(name, 'left out')}, which was {old.get(name, 'left out')}"
         for name in dict.fromkeys([*old, *new])
-        if name != "after"
-        and old.get(name) != new.get(name)
+        if old.get(name) != new.get(name)
         and (name in new or old[name] != _ONCE_TOLD.get(name.rpartition(".")[2]))
     ]
+
+
+def _said(entry: Opened) -> Iterator[tuple[str, Any]]:
+    """What an account is; of symbols, what is not as if nobody had said it. One without a file is
+    that of an empty file.
+    """
+    plain = msgspec.to_builtins(SymbolPart())
+    account = entry.account or AccountFile()
+    found = msgspec.to_builtins(msgspec.structs.replace(entry, account=account))
+    for name, value in _values(found):
+        if name.startswith("account.symbols.") and value == plain[name.rpartition(".")[2]]:
+            continue
+        if name != "after":
+            yield name, value
 
 
 _ONCE_TOLD = {

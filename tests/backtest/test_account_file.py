@@ -19,8 +19,8 @@ from cep.account.account_file import (
     laid_over,
     read_account,
 )
-from cep.account.known import SpecificationError
-from cep.account.market import Market
+from cep.account.known import SpecificationError, known
+from cep.account.market import Market, market_at
 from cep.account.orders import Order
 from cep.backtest.ticks import Ticks
 from cep.backtest.trading import Trading
@@ -116,6 +116,25 @@ def test_every_key_reaches_the_broker(tmp_path: Path) -> None:
     assert (said | {"filling"}) - {"tick_value"} == set(Specification.__dataclass_fields__)
 
 
+def test_a_file_that_says_nothing_of_money_makes_no_account(tmp_path: Path) -> None:
+    """docs/backtest.md: "otherwise a backtest has no account's money, as without a file"."""
+    path = tmp_path / "account.toml"
+    for text, balance in (("hedging = true", 0.0), ("leverage = 30", 10_000.0), ("balance = 5", 5)):
+        path.write_text(f"[account]\n{text}\n")
+        terms = market_at(known(path), Terms(), 0, 0.0).terms
+        assert (terms.balance, terms.money_digits) == (balance, 2 if balance else None)
+
+
+def test_rates_of_swap_need_their_mode(tmp_path: Path) -> None:
+    market = Market(account=read(tmp_path, '[symbols."A \\"B\\""]\nswap_long = -7.1'))
+    with pytest.raises(SpecificationError, match='a rate of swap is told of A "B"') as caught:
+        market.check_told(['A "B"'])
+    head = '[symbols."A \\"B\\""]'
+    assert head in caught.value.hint
+    market = Market(account=read(tmp_path, f"{head}\nswap_long = -7.1\nswap_mode = 'none'"))
+    market.check_told(['A "B"'])
+
+
 @pytest.mark.parametrize(
     ("text", "size"),
     [
@@ -130,7 +149,7 @@ def test_the_value_of_a_tick_says_what_a_contract_is(
 ) -> None:
     file = read(tmp_path, f"[account]\nbalance = 5\n[symbols.X]\n{text}")
     market = Market(account=file)
-    market.need_contracts(["X"])
+    market.check_told(["X"])
     assert market.specification("X", 0.00001).contract_size == size
 
 
@@ -156,6 +175,7 @@ def test_a_contract_size_stands_over_the_value_that_somebody_else_told() -> None
         ("[account]\nbalance = 5\n[symbols.'*']\ncontract_size = 10", ""),
         ("[account]\nhedging = true\nfills = [0.5, 0.5]", ""),
         ("[risk]\nlots_per_day = 3", ""),
+        ("[risk]\nloss_per_day = 3", "EURUSD, XAUUSD"),
         ("[symbols.'*']\ncommission_per_mille = 1\nswap_mode = 'points'", ""),
     ],
 )
@@ -164,7 +184,7 @@ def test_money_needs_a_contract_size(tmp_path: Path, text: str, untold: str) -> 
     as long as nobody tells it"."""
     market = Market(account=read(tmp_path, text))
     with pytest.raises(SpecificationError) if untold else nullcontext() as caught:
-        market.need_contracts(["XAUUSD", "EURUSD"])
+        market.check_told(["XAUUSD", "EURUSD"])
     if caught is not None:
         assert f"contract size of {untold}, and" in str(caught.value)
         assert untold.partition(",")[0] in caught.value.hint
@@ -247,6 +267,12 @@ def test_symbols_that_the_file_does_not_name_cost_nothing(tmp_path: Path) -> Non
         ("[symbols.X]\nimpact_lots = 0", "impact_lots`: expected a number >"),
         ("[symbols.X]\nslippage_seed = -1", "slippage_seed"),
         ("[symbols", "account.toml"),
+        ("[symbols.A]\n[symbols.B]\ncontract_size = 0", "`symbols.B.contract_size`: expected"),
+        ("[symbols.A]\nswap_mode = 'point'", "'point'; there are none, points, money, percent"),
+        ("[symbols.A]\nfilling_modes = ['x']", "there are fok, ioc, return"),
+        ("[symbols.EURUSD.m]\npoint = 1", 'in quotes: [symbols."EURUSD.m"]'),
+        ("symbols = 3", "symbols"),
+        ("[symbols]\nEURUSD = 3", "symbols.EURUSD"),
     ],
 )
 def test_mistakes_are_named(tmp_path: Path, text: str, said: str) -> None:

@@ -174,7 +174,7 @@ def test_currencies_are_told_by_names_or_by_the_file() -> None:
     assert profit_currency("US500", "USD") == "USD" and profit_currency("EURUSD", "") == "USD"
     with pytest.raises(RateError, match="currency of US500's profits is not known") as caught:
         profit_currency("US500", "")
-    assert "profit_currency" in caught.value.hint and "[symbols.US500]" in caught.value.hint
+    assert "profit_currency" in caught.value.hint and '[symbols."US500"]' in caught.value.hint
 
 
 def test_currencies_may_have_longer_names() -> None:

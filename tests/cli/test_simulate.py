@@ -114,7 +114,11 @@ def test_orders_are_executed_at_the_account_of_a_file(daemon: Daemon, tmp_path: 
     ("text", "message"),
     [
         ("[account]\nmoney = 1\n", "account.toml: `account.money`: no such key"),
-        ('[account]\ncurrency = "GBP"\n', "EURUSD brings USD, the account has GBP"),
+        ("[account]\nbalance = 1\n", "nobody has told the contract size of EURUSD"),
+        (
+            '[account]\ncurrency = "GBP"\n[symbols.EURUSD]\ncontract_size = 1\n',
+            "EURUSD brings USD, the account has GBP",
+        ),
     ],
 )
 def test_an_account_that_cannot_be_is_named(tmp_path: Path, text: str, message: str) -> None:

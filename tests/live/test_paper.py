@@ -372,6 +372,16 @@ def test_an_account_stays_what_it_was_begun_with(tmp_path: Path) -> None:
         pass
 
 
+def test_a_file_that_comes_later_is_compared_by_what_it_says(tmp_path: Path) -> None:
+    with opened(tmp_path) as (spool, paper, _told):
+        ticks(spool, paper, 0, 5)
+    wanted = OnPaper(account=file_of(tmp_path, "[symbols.A]\ncommission_per_lot = 7.0\n"))
+    with pytest.raises(PaperError) as caught, opened(tmp_path, wanted):
+        pass
+    said = "begun otherwise: account.symbols.A.commission_per_lot 7.0, which was left out; make it"
+    assert said in str(caught.value)
+
+
 def traded(paper: Paper) -> Any:
     """What the broker knows of the one symbol."""
     [known] = paper.account._broker.state.symbols
