@@ -95,8 +95,8 @@ class Assembler:
         if "symbol" not in table.column_names:
             if not self.symbol:
                 raise HistoryError(
-                    f"{self.path}: neither its columns nor its name, which is not that of an "
-                    "export, say the symbol; give it, for example --symbol EURUSD"
+                    f"{self.path}: no symbol in its columns, nor in its name as exports have it; "
+                    "give the symbol, for example --symbol EURUSD"
                 )
             if problem := unnamed(self.symbol):
                 raise HistoryError(f"{self.path}: {problem}; {NAME_REMEDY}")

@@ -100,8 +100,9 @@ def address(settings: Path) -> str:
 
 
 def journal(settings: Path) -> bytes:
-    """What the daemon has written of its rows."""
-    return (settings.parent / "state" / "events.jsonl").read_bytes()
+    """The rows that the daemon has written, without one that it is writing."""
+    data = (settings.parent / "state" / "events.jsonl").read_bytes()
+    return data[: data.rfind(b"\n") + 1]
 
 
 class Service:
