@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any, Literal, get_args, get_origin
 
@@ -41,9 +42,9 @@ def told(problem: msgspec.ValidationError, kind: type[msgspec.Struct], under: st
 
 def _choices(kind: type[msgspec.Struct], place: str) -> list[str]:
     """The texts that a key of a section may have."""
-    section, _, key = re.sub(r"\[[^\]]*\]", "", place).rpartition(".")
-    inner = _section_at(kind, section)
-    fields = () if inner is None else msgspec.structs.fields(inner)
+    *outer, key = _names(place) or [""]
+    section = _section_at(kind, outer)
+    fields = () if section is None else msgspec.structs.fields(section)
     return [text for field in fields if field.name == key for text in _texts(field.type)]
 
 
@@ -56,12 +57,17 @@ def _texts(kind: Any) -> list[str]:
 
 def keys_of(kind: type[msgspec.Struct], place: str) -> list[str]:
     """The keys of a section; those of the whole file for an empty place."""
-    section = _section_at(kind, place)
+    section = _section_at(kind, _names(place))
     return [] if section is None else [field.name for field in msgspec.structs.fields(section)]
 
 
-def _section_at(kind: type[msgspec.Struct], place: str) -> type[msgspec.Struct] | None:
-    for name in filter(None, re.sub(r"\[[^\]]*\]", "", place).split(".")):
+def _names(place: str) -> list[str]:
+    """The keys that lead to a place, without those that a user has made up."""
+    return [name for name in re.sub(r"\[[^\]]*\]", "", place).split(".") if name]
+
+
+def _section_at(kind: type[msgspec.Struct], names: Iterable[str]) -> type[msgspec.Struct] | None:
+    for name in names:
         inner: Any = next((f.type for f in msgspec.structs.fields(kind) if f.name == name), None)
         kinds = [one for one in (inner, *get_args(inner)) if _is_section(one)]
         if not kinds:

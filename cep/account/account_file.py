@@ -210,12 +210,15 @@ class AccountFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
                 raise ValueError(f"`risk.{name}`: no such key; there are {', '.join(RISK)}")
         return msgspec.convert(self.risk, Limits) if self.risk else None
 
-    def terms(self, *, hedging: bool) -> Terms:
-        """Of the account; it is a hedging account where either says so."""
-        own = self.account
-        balance = DEPOSIT if own.balance is None else own.balance
+    def terms(self, plain: Terms) -> Terms:
+        """Of the account, which is `plain` without the file. It is a hedging account where either
+        says so; where neither says anything of money there is none, and nothing is rounded.
+        """
+        own, is_money = self.account, self.has_money or plain.balance > 0
+        balance = DEPOSIT if own.balance is None and is_money else own.balance or 0.0
+        digits = own.money_digits if is_money else plain.money_digits
         return Terms(
-            own.hedging or hedging, balance, own.leverage, own.money_digits, own.fills,
+            own.hedging or plain.hedging, balance, own.leverage, digits, own.fills,
             stop_out_percent=own.stop_out_percent,
             server_ahead_ms=int(own.server_ahead_hours * HOUR_MS), currency=own.currency,
         )  # fmt: skip
@@ -274,7 +277,7 @@ def _check_contract(name: str, part: SymbolPart) -> None:
 
 def check_account(part: AccountPart) -> None:
     """ValueError for what no account is."""
-    AccountFile(account=part).terms(hedging=False)
+    AccountFile(account=part).terms(Terms())
     _check_currency("account.currency", part.currency)
 
 

@@ -172,9 +172,7 @@ def market_at(
     account = told.account
     terms = plain
     if account is not None and told.has_account:
-        terms = account.terms(hedging=plain.hedging)
-        if not (account.has_money or plain.balance):  # nobody has any, and nothing is rounded
-            terms = replace(terms, balance=0.0, money_digits=plain.money_digits)
+        terms = account.terms(plain)
     return Market(
         terms, latency_ms, points, magic, account=account, slippage=more, tellers=told.tellers,
         changes=told.changes, unused=told.unused, named=told.named,

@@ -22,9 +22,14 @@ def named_symbols(plan: Plan) -> list[str]:
 
 
 def missing(
-    archive: Archive, plan: Plan, selection: Selection, made: Collection[str] = ()
+    archive: Archive,
+    plan: Plan,
+    selection: Selection,
+    made: Collection[str] = (),
+    filed: Collection[str] = (),
 ) -> Iterator[str]:
-    """What the rules need and the records of a run have not, each with what follows.
+    """What the rules need and the records of a run have not, each with what follows; then symbols
+    that an account's file has and the archive does not know: nothing that it says of them counts.
 
     The run itself makes the records of the source streams `made`.
     """
@@ -32,29 +37,21 @@ def missing(
     read = selection.symbols
     for symbol in named_symbols(plan):
         if symbol not in everywhere:
-            text = f"the rules name {symbol}, and the archive has no tick of it"
-            yield f"{text}{_near(symbol, everywhere)}"
+            yield _unknown(f"the rules name {symbol}", symbol, everywhere)
         elif symbol not in read:
             yield f"the rules name {symbol}, and no tick of it is in what this run reads"
     for stream in plan.sources:
         if stream.name not in made and not selection.stream(stream.name).rows:
             yield f"no record of the stream {stream.name} is in what this run reads"
-
-
-def strange(archive: Archive, named: Collection[str]) -> Iterator[str]:
-    """Symbols of an account's file that the archive does not know: nothing that it says of them
-    counts.
-    """
-    everywhere = {file.symbol for file in archive.files(TICKS)}
-    for symbol in named:
+    for symbol in filed:
         if symbol not in everywhere:
-            text = f"the account's file names {symbol}, and the archive has no tick of it"
-            yield f"{text}{_near(symbol, everywhere)}"
+            yield _unknown(f"the account's file names {symbol}", symbol, everywhere)
 
 
-def _near(symbol: str, everywhere: Collection[str]) -> str:
+def _unknown(said: str, symbol: str, everywhere: Collection[str]) -> str:
     near = get_close_matches(symbol.upper(), everywhere, n=1, cutoff=0.5)
-    return f"; it has {near[0]}" if near else ""
+    hint = f"; it has {near[0]}" if near else ""
+    return f"{said}, and the archive has no tick of it{hint}"
 
 
 def unfilled(signals: int, outcome: Outcome) -> Iterator[str]:

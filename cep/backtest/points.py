@@ -77,7 +77,10 @@ def known_points(
     """
     if untold := sorted(prices.keys() - told.keys()):
         seen = [(name, evidence(prices[name])) for name in untold[:NAMED]]
-        options = " ".join(_option(name, one) for name, one in seen)
+        options = " ".join(
+            _option(name, "SIZE" if one.problem else point_text(one.point.size))
+            for name, one in seen
+        )
         more = len(untold) - len(seen)
         raise BacktestError(
             f"nobody has told the size of a point ({'; '.join(_shown(*one) for one in seen)}"
@@ -97,7 +100,7 @@ def derived_points(
     problems = {name: one.problem for name, one in seen.items() if one.problem is not None}
     if problems:
         named = "; ".join(f"{symbol}: {why}" for symbol, why in problems.items())
-        options = " ".join(f"--point {shlex.quote(f'{symbol}=SIZE')}" for symbol in problems)
+        options = " ".join(_option(symbol, "SIZE") for symbol in problems)
         raise BacktestError(
             f"the size of a point cannot be told from prices ({named})",
             f"give it as the broker has it, such as EURUSD=0.00001: {options}",
@@ -109,9 +112,8 @@ def _as_point(told: float | Point) -> Point:
     return told if isinstance(told, Point) else Point(told, "given")
 
 
-def _option(symbol: str, seen: Evidence) -> str:
-    """What tells a symbol's point."""
-    size = "SIZE" if seen.problem else point_text(seen.point.size)
+def _option(symbol: str, size: str) -> str:
+    """What tells a symbol's point, as a shell takes it."""
     return f"--point {shlex.quote(f'{symbol}={size}')}"
 
 

@@ -14,7 +14,7 @@ from cep.backtest.daily import Daily, Returns, daily, returns
 from cep.backtest.dealt import dealt
 from cep.backtest.divided import why_whole
 from cep.backtest.metrics import Metrics, by_signal
-from cep.backtest.missing import missing, silent, strange, unfilled
+from cep.backtest.missing import missing, silent, unfilled
 from cep.backtest.orders import orders
 from cep.backtest.page import Findings, report
 from cep.backtest.processes import Sharing, in_processes
@@ -116,9 +116,8 @@ class Work:
 
     def missing(self) -> Iterator[str]:
         """What rules and the account's file name, and the records have not."""
-        made, archive = [DEAL_STREAM] if self.shows_deals else (), self.asked.archive
-        yield from missing(archive, self.asked.plan, self.asked.selection, made)
-        yield from strange(archive, self.asked.market.named)
+        made, asked = [DEAL_STREAM] if self.shows_deals else (), self.asked
+        return missing(asked.archive, asked.plan, asked.selection, made, asked.market.named)
 
     @property
     def silent(self) -> str:

@@ -132,8 +132,7 @@ def command(
     said = {} if market.account is None else market.account.points
     known = {**{name: size for name, size in said.items() if name in ticks}, **given}
     sizes = points_of(ticks, known, made_up=bool(names))
-    if account_file is not None:  # what it tells, archives believe
-        market.check_told(ticks)
+    market.check_told(ticks)  # archives believe what it tells
     symbols = {name: simulated_symbol(name, sizes[name]) for name in ticks}
     account, told = account_at(market, symbols, odd.fills)
     hello = hello_of(identity, market.terms)

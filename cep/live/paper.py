@@ -74,7 +74,7 @@ def market_begun(begun: Opened) -> Market:
     """How the orders of an account are filled that was begun so."""
     account = begun.account
     plain = Terms(begun.hedging, DEPOSIT, money_digits=2)
-    terms = plain if account is None else account.terms(hedging=begun.hedging)
+    terms = plain if account is None else account.terms(plain)
     return Market(
         terms, begun.latency_ms, begun.slippage_points, account=account, slippage=begun.slippage
     )
@@ -91,7 +91,7 @@ class Paper:
         """PaperError when the log is damaged, or of another account than that of `market`."""
         self.log = PaperLog(path_of(folder, spool.recovered.spool), spool.next_ingest - 1)
         self._described = PaperSymbols(self._open(market, spool.next_ingest - 1))
-        self.account = Account(terms=market.terms)
+        self.account = Account(terms=self._market.terms)
         self.time_msc = 0
         """The newest tick's; 0 before the first."""
         self.is_open = False

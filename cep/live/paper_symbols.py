@@ -14,6 +14,7 @@ import numpy as np
 from loguru import logger
 
 from cep.account.account_file import SymbolPart
+from cep.account.known import Parts
 from cep.account.market import FIXED, Market
 from cep.account.specifications import part_of
 from cep.live.paper_log import Traded
@@ -87,6 +88,15 @@ class PaperSymbols:
         """What trading a symbol depends on now."""
         return self.market.described(name, specification(self.symbols[name]))
 
+    @property
+    def changes(self) -> dict[str, Parts]:
+        """What becomes of symbols, as far as no tick has come by which it holds."""
+        found: dict[str, Parts] = {}
+        for since_msc, name, words in self._later:
+            part = self._said_on(name, words)
+            found[name] = (*found.get(name, ()), (since_msc, part))
+        return found
+
     def parts(self, ticks: Records) -> Iterator[tuple[Records, Sequence[str]]]:
         """Ticks, cut where something else holds, and the symbols of which it does from there on."""
         while self._later and (is_later := ticks["time_msc"] >= self._later[0][0]).any():
@@ -100,7 +110,7 @@ class PaperSymbols:
 
     def _know(self, name: str, words: Words) -> None:
         if words:  # else the account was begun when nothing of it was kept
-            self.market = self.market.knowing(name, said_on(self._plain, name, words))
+            self.market = self.market.knowing(name, self._said_on(name, words))
 
     def _entry(self, symbol: Symbol, after: int, since_msc: int) -> Traded:
         source, words, _ = self._heard.get(symbol.name, ("", {}, 0))
@@ -114,7 +124,7 @@ class PaperSymbols:
             return False
         known = specification(self.symbols[name])
         first, then = (
-            self._plain.knowing(name, said_on(self._plain, name, one)).described(name, known)
+            self._plain.knowing(name, self._said_on(name, one)).described(name, known)
             for one in (before, words)
         )
         fixed = [key for key in FIXED if getattr(first, key) != getattr(then, key)]
@@ -125,7 +135,6 @@ class PaperSymbols:
             )  # fmt: skip
         return not fixed
 
-
-def said_on(market: Market, name: str, words: Words) -> SymbolPart:
-    """What the account's file says of a symbol, and terminals where it says nothing."""
-    return market.part(name).over(part_of(words, SymbolPart))
+    def _said_on(self, name: str, words: Words) -> SymbolPart:
+        """What the account's file says of a symbol, and terminals where it says nothing."""
+        return self._plain.part(name).over(part_of(words, SymbolPart))

@@ -10,7 +10,6 @@ import msgspec
 import numpy as np
 
 from cep.account.account_file import RISK, AccountFile
-from cep.account.known import Parts
 from cep.account.market import Market
 from cep.archive import Archive
 from cep.backtest.account import Account
@@ -23,14 +22,12 @@ from cep.live.config import Config, Risk
 from cep.live.journal_reader import JournalReader
 from cep.live.paper import PAPER, market_begun, path_of
 from cep.live.paper_log import Asked, Entry, Opened, Traded, Turned, read_entries
-from cep.live.paper_symbols import said_on
+from cep.live.paper_symbols import PaperSymbols
 from cep.live.rules import load_plan
 from cep.live.signals import signal_of
 from cep.parity.differences import Difference, deal_differences, differing
 from cep.plan.nodes import Plan
-from mt5bridge.broker import Specification
 from mt5bridge.records import DEAL, Records
-from mt5bridge.simulator.account import specification
 from mt5bridge.simulator.deals import as_deals
 from mt5bridge.simulator.wish import wish_of
 from mt5bridge.spool import RecordKind, list_segments, read, read_checkpoint
@@ -194,10 +191,9 @@ def journal_rows(config: Config) -> list[bytes]:
 
 
 def described(entries: Sequence[Entry]) -> list[Symbol]:
-    """The symbols that the account could trade, as they were first described."""
-    return list(
-        {one.symbol.name: one.symbol for one in entries if isinstance(one, Traded)}.values()
-    )
+    """The symbols that the account could trade."""
+    found = {one.symbol.name: one.symbol for one in entries if isinstance(one, Traded)}
+    return list(found.values())
 
 
 def market_of_log(config: Config, entries: Sequence[Entry]) -> Market:
@@ -205,21 +201,14 @@ def market_of_log(config: Config, entries: Sequence[Entry]) -> Market:
     terminals have told.
     """
     begun = [entry for entry in entries if isinstance(entry, Opened)]
-    plain = market = replace(market_begun(begun[-1]), magic=config.signals.magic)
-    known: dict[str, Specification] = {}
-    changes: dict[str, Parts] = {}
+    told = PaperSymbols(replace(market_begun(begun[-1]), magic=config.signals.magic))
     for entry in entries:
-        if not isinstance(entry, Traded):
-            continue
-        name, said = entry.symbol.name, said_on(plain, entry.symbol.name, entry.told or {})
-        if name in known:
-            changes[name] = (*changes.get(name, ()), (entry.since_msc, said))
-            continue
-        market = market.knowing(name, said) if entry.told else market
-        known[name] = market.described(name, specification(entry.symbol))
+        if isinstance(entry, Traded):
+            told.follow(entry)
+    market, known = told.market, {name: told.specification(name) for name in told.symbols}
     limits = {name: getattr(config.risk, name) for name in RISK} if config.risk != Risk() else {}
     account = msgspec.structs.replace(market.account or AccountFile(), risk=limits)
-    return replace(market, symbols=known, account=account, changes=changes)
+    return replace(market, symbols=known, account=account, changes=told.changes)
 
 
 def day_again(

@@ -89,7 +89,7 @@ def read(folder: Path, text: str) -> AccountFile:
 
 def test_every_key_reaches_the_broker(tmp_path: Path) -> None:
     found = read(tmp_path, EVERYTHING)
-    assert found.terms(hedging=False) == Terms(
+    assert found.terms(Terms()) == Terms(
         True,
         500.0,
         30.0,
@@ -293,7 +293,7 @@ def test_money_adds_up(tmp_path: Path) -> None:
     swap_long = -3.0
     """
     file = read(tmp_path, text)
-    market = Market(file.terms(hedging=False), account=file)
+    market = Market(file.terms(Terms()), account=file)
     day_ms = 86_400_000
     asked = [
         Order(2, 1_000, "Long", "EURUSD", "buy", 0.2, None, None, 10 * day_ms),

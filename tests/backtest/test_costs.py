@@ -27,7 +27,7 @@ from cep.backtest.trades import END
 from cep.backtest.trading import Trading
 from cep.plan import compile_rules
 from cep.report import render
-from mt5bridge.broker import Specification, codes
+from mt5bridge.broker import Specification, Terms, codes
 from tests.backtest.archives import POINTS, imported
 from tests.backtest.rules import TICK
 from tests.backtest.test_trading import as_ticks, session
@@ -38,6 +38,7 @@ SYMBOL = Specification(
     0.01, 0.01, 10.0, commission_per_lot=1.37, commission_per_mille=0.3,
     swap_mode=codes.SWAP_MONEY, swap_long=-1.11, swap_short=0.37,
 )  # fmt: skip
+PLAIN = Terms(balance=10_000.0, money_digits=2)
 
 
 def naive(trading: Trading, side: int) -> list[Fraction]:
@@ -74,7 +75,7 @@ def traded(
                 valid_until_msc=one.valid_until_msc * DAY_MS) for one in orders
     ]  # fmt: skip
     part = AccountPart(hedging=hedging, balance=5_000.0, money_digits=digits, fills=fills)
-    market = Market(AccountFile(account=part).terms(hedging=False))
+    market = Market(AccountFile(account=part).terms(PLAIN))
     found = Trading(later, {"X": replace(SYMBOL, commission_side=side)}, market)
     for start, stop in pairwise([0, *sorted(min(e, len(slow)) for e in edges), len(slow)]):
         found.push(as_ticks(slow[start:stop]))
@@ -127,7 +128,7 @@ def test_the_sessions_hold_every_hard_case() -> None:
 
 def test_worked_by_hand() -> None:
     """0.3 lots bought for 3.00 are closed in parts: the cent that is left goes with the last."""
-    market = Market(AccountFile().terms(hedging=False))
+    market = Market(AccountFile().terms(PLAIN))
     symbol = Specification(0.01, contract_size=100.0, commission_per_lot=1 / 0.3)
     asked = [
         Order(10 * n, n, "Go", "X", side, lots, None, None, 99)
@@ -152,7 +153,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Archive:
 def outcome_of(archive: Archive, file: AccountFile, asked: list[Order]) -> Outcome:
     plan = compile_rules(TICK)
     ticks = tick_selection(archive, select(archive, plan), {"EURUSD"})
-    return simulate(ticks, asked, POINTS, Market(file.terms(hedging=False), account=file))
+    return simulate(ticks, asked, POINTS, Market(file.terms(PLAIN), account=file))
 
 
 def test_the_report_shows_the_money_of_the_account(archive: Archive, tmp_path: Path) -> None:

@@ -90,6 +90,18 @@ def lived(
     **sections: dict[str, Any],
 ) -> Path:  # fmt: skip
     """A day on paper over TCP; its settings."""
+    settings, first = planned(folder, paper, account, **sections), terminal(walks(names, 250))
+    where = address(settings)
+    with PaperService(settings):
+        play(first, where, until=lambda: first.finished and b'"Leave"' in journal(settings))
+        play(terminal(walks(names, 400)), where)  # what time has led to is executed here
+    return settings
+
+
+def planned(
+    folder: Path, paper: dict[str, Any], account: str = ACCOUNT, **sections: dict[str, Any]
+) -> Path:
+    """The settings of such a day, with its rules and its account beside them."""
     settings = write_settings(
         folder,
         {
@@ -102,10 +114,6 @@ def lived(
     )
     (folder / "rules.cep").write_text(RULES, encoding="utf-8")
     file_of(folder, account)
-    first, where = terminal(walks(names, 250)), address(settings)
-    with PaperService(settings):
-        play(first, where, until=lambda: first.finished and b'"Leave"' in journal(settings))
-        play(terminal(walks(names, 400)), where)  # what time has led to is executed here
     return settings
 
 

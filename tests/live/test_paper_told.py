@@ -15,7 +15,7 @@ from cep.live.paper import PAPER, Paper
 from cep.parity.paper import compared
 from mt5bridge.server import Specified
 from mt5bridge.wire import Properties, SignalStatus, SwapMode, TradeSession
-from tests.live.service import address, archived, play, terminal, walks, write_settings
+from tests.live.service import address, archived, play, terminal, walks
 from tests.live.test_paper import (
     SYMBOL,
     TICKS,
@@ -26,7 +26,7 @@ from tests.live.test_paper import (
     ticks,
     traded,
 )
-from tests.live.test_paper_parity import ACCOUNT, MAGIC, RULES, STREAMS
+from tests.live.test_paper_parity import planned
 
 DAY_MINUTES = 24 * 60
 ALWAYS = tuple(TradeSession(DAY_MINUTES * day, DAY_MINUTES * (day + 1)) for day in range(7))
@@ -112,17 +112,8 @@ def test_what_is_open_keeps_its_worth(tmp_path: Path) -> None:
 
 def test_a_day_with_other_terms_is_the_same_again(tmp_path: Path) -> None:
     """Its second half is closed for one symbol, and has another stops level for the other."""
-    settings = write_settings(
-        tmp_path,
-        {
-            "rules": {"numba": False, "streams": STREAMS},
-            "state": {"clock_every_ms": 20},
-            "paper": {"account": "account.toml", "latency_ms": 700, "hedging": True},
-            "signals": {"magic": MAGIC},
-        },
-    )
-    (tmp_path / "rules.cep").write_text(RULES, encoding="utf-8")
-    file_of(tmp_path, ACCOUNT)
+    paper = {"account": "account.toml", "latency_ms": 700, "hedging": True}
+    settings = planned(tmp_path, paper)
     with PaperService(settings) as service:
         learn = service.paper.learn
         at_once: Any = lambda parts: learn([replace(one, arrival_msc=0) for one in parts])  # noqa: E731
