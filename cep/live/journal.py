@@ -144,7 +144,10 @@ class Journal:
         self._lived_bytes = self._files.end
         self._start = self._files.cut(keep_bytes)
         self.size_bytes = self._written_bytes = keep_bytes
-        self._disk.truncate(self._opened(path), keep_bytes - self._start)
+        file = self._opened(path)
+        self._disk.truncate(file, keep_bytes - self._start)
+        if self._lived_bytes > keep_bytes:  # else a loss of power brings back what was cut off
+            self._sync(file)
         self._files.prune()
 
     def _opened(self, path: Path) -> int:

@@ -6,7 +6,6 @@ rules that run anew; those of others are cut back to what the spool proves.
 
 from __future__ import annotations
 
-from contextlib import closing
 from pathlib import Path
 
 from loguru import logger
@@ -53,9 +52,7 @@ def keep_proven(config: Config, spool: Spool) -> None:
     if kept is None or end <= kept:
         return
     most = state.journal_mib << 20
-    rows = Journal(state.journal, kept, file_bytes=most, files_max=state.journal_files)
-    with closing(rows):
-        rows.sync()
+    Journal(state.journal, kept, file_bytes=most, files_max=state.journal_files).close()
     logger.warning(
         "{}: {:,} bytes of rows are cut off: a crash may have undone their records",
         state.journal, end - kept,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,20 @@ OLD_ROWS = b'{"row":"of other rules"}\n' * 40
 
 def rows(count: int) -> bytes:
     return b"".join(b'{"row":%d}\n' % number for number in range(count))
+
+
+def test_no_loss_of_power_brings_back_rows_that_a_start_cut_off(tmp_path: Path) -> None:
+    """What they tell of may never have been stored, and nobody looks at them again where their
+    rules are stopped.
+    """
+    path = tmp_path / "rows.jsonl"
+    with recording(tmp_path) as disk:
+        with closing(Journal(path)) as journal:
+            journal.add({"row": number} for number in range(9))
+            journal.sync()
+        kept = len(rows(4))
+        Journal(path, kept).close()
+        assert bytes(disk.known(path).durable) == rows(4) == path.read_bytes()
 
 
 class Keeper:
