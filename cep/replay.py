@@ -140,8 +140,10 @@ def end_msc(sources: Iterable[Source], until_msc: int | None = None) -> int | No
 
 def slices(sources: Sequence[Source], batch_rows: int = BATCH_ROWS) -> Iterator[list[Source]]:
     """The sources cut into batches of the one order; a batch has those that have rows in it."""
-    orders = np.concatenate([source.order for source in sources])
-    orders.sort(kind="stable")  # O(n) for a few parts that are sorted
+    orders = sources[0].order
+    if len(sources) > 1:
+        orders = np.concatenate([source.order for source in sources])
+        orders.sort(kind="stable")  # O(n) for a few parts that are sorted
     at, size = 0, min(FIRST_ROWS, batch_rows)
     while at < len(orders):
         bounds = orders[at], orders[min(len(orders), at + size) - 1] + 1

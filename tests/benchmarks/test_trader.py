@@ -91,3 +91,10 @@ def test_an_unknown_rule_file_is_refused_with_those_there_are(
     with pytest.raises(SystemExit):
         main(["inside_bars"])
     assert "no rule file inside_bars; there are" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--rows", "--runs"])
+def test_no_ticks_and_no_runs_are_refused(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([option, "0"])
+    assert f"{option}: give a number" in capsys.readouterr().err
