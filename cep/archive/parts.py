@@ -104,6 +104,8 @@ def _conformed(store: Store, file: File, table: pa.Table, schema: pa.Schema) -> 
             f"{store.address(file.path)}: has columns that this program does not know "
             f"({', '.join(strange)}); install the newer release that wrote them"
         )
+    if table.schema.equals(schema):
+        return table
     for field in schema:
         if field.name not in table.column_names:
             table = table.append_column(field, _unsaid(field.type, table.num_rows))

@@ -13,7 +13,7 @@ from cep.backtest.ticks import Floats, Ints, Ticks, joined
 from mt5bridge.broker import Table, codes
 from mt5bridge.broker.worth import COURSE, HELD, MINUTE, MINUTE_MS, STRETCH, Walk
 
-BATCH_TICKS = 1 << 16
+BATCH_TICKS = 1 << 14
 """Ticks that are looked at together: rules that see fills let the account go on a few at a time."""
 FAR = np.iinfo(np.int64).max
 

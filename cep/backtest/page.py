@@ -17,10 +17,10 @@ from cep.backtest.metrics import ALL, Metrics
 from cep.backtest.periods import by_hour, by_month
 from cep.backtest.points import digits_of
 from cep.backtest.queues import courses
-from cep.backtest.records import shown_tables
+from cep.backtest.records import PRICES, shown_tables
 from cep.backtest.results import KEPT_MAX, Results
 from cep.backtest.selection import Selection
-from cep.backtest.simulate import PRICES, Outcome
+from cep.backtest.simulate import Outcome
 from cep.backtest.trades import Trade
 from cep.backtest.trading import Money
 from cep.backtest.trial import Trial

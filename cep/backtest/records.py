@@ -19,6 +19,7 @@ from cep.archive.merge import BATCH_ROWS, merged
 from cep.archive.parts import int64, within
 from cep.archive.schema import CLOCK
 from cep.archive.store import store_at
+from cep.backtest.held_ticks import Held
 from cep.backtest.selection import Selection
 from cep.engine.input_rows import InputRows
 from cep.engine.kernels.state import OUT_ORDER, Ints
@@ -43,6 +44,8 @@ FIELDS = {
     DEAL_STREAM: {**DEAL_ATTRIBUTES, "comment": "comment", "side": "type", "entry": "entry"},
 }
 HEAD_ROWS = 1 << 19
+PRICES = {"bid", "ask"}
+"""What fills need of a tick."""
 SHOWN_BY = {TICK_STREAM: ("quality",), DEAL_STREAM: ("kind", "revision", "quality")}
 
 
@@ -114,18 +117,27 @@ def _wanted(table: pa.Table, selection: Selection) -> pa.Table:
 
 
 def read(
-    selection: Selection, plan: Plan, *, with_clock: bool = False, with_source: bool = False
+    selection: Selection,
+    plan: Plan,
+    *,
+    with_clock: bool = False,
+    with_source: bool = False,
+    held: Held | None = None,
 ) -> Iterator[dict[str, pa.Table]]:
     """Tables by source stream, cut so that all records of a step precede those of the next.
 
     `with_clock` adds the records of the clock under `CLOCK`; `with_source` who sent each tick.
+    `held` gets the ticks.
     """
     rest: dict[str, Iterator[pa.Table]] = {CLOCK: clock_tables(selection)} if with_clock else {}
     for stream in plan.sources:
         fields = {FIELDS[stream.name][n] for n in stream.schema.names if n != "symbol"}
         if with_source and stream.name == TICK_STREAM:
             fields.add("source")
-        rest[stream.name] = shown_tables(selection, stream.name, fields)
+        if held is not None and stream.name == TICK_STREAM:
+            rest[stream.name] = held.passing(shown_tables(selection, stream.name, fields | PRICES))
+        else:
+            rest[stream.name] = shown_tables(selection, stream.name, fields)
     heads = {name: next(tables, None) for name, tables in rest.items()}
     while open_ := {name: table for name, table in heads.items() if table is not None}:
         bound = min(int(table["ingest"][-1].as_py()) for table in open_.values())
@@ -151,15 +163,16 @@ def encoded(
         yield _merged(run, step)
 
 
-def lived(selection: Selection, run: Run) -> Iterator[InputRows | Moment]:
-    """As `encoded`, with the records of the clock between them.
+def lived(selection: Selection, run: Run, held: Held | None = None) -> Iterator[InputRows | Moment]:
+    """As `encoded`, with the records of the clock between them; `held` gets the ticks.
 
     The watermarks of the run learn who has published what before each of them.
     """
-    for step in read(selection, run.rules.plan, with_clock=True, with_source=True):
+    is_told = bool(selection.clock)  # else nobody asks who has published anything
+    for step in read(selection, run.rules.plan, with_clock=is_told, with_source=is_told, held=held):
         clock = step.pop(CLOCK, None)
         rows = _merged(run, step) if step else None
-        published = _published(step)
+        published = _published(step) if is_told else []
         for moment in [] if clock is None else _moments(clock):
             while published and published[0][0] < moment.order:
                 run.watermarks.published(*published.pop(0)[1:])

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from cep.backtest.gathered import gathered
+from cep.backtest.held_ticks import Held
 from cep.backtest.records import Moment, ingest_of, lived
 from cep.backtest.selection import Selection
 from cep.dropped import Ended, nobody
@@ -20,16 +22,24 @@ def sequential(
     selection: Selection,
     advance: Callable[[int], None] = lambda n: None,
     ended: Ended = nobody,
+    held: Held | None = None,
 ) -> Iterator[Rows]:
     """Output rows in order, `Rows.orders` being `order_of` ingest.
 
     Sorted history ends with its newest record; what was lived ends as it did, with its watermarks.
-    `ended` is told what was dropped.
+    `ended` is told what was dropped, and `held` gets the ticks for who needs them again.
     """
     run = rules.start(mode="lived" if selection.is_lived else "sorted")
+    yield from gathered(_fed_all(run, selection, advance, held), run.masks)
+    ended(run.dropped)
+
+
+def _fed_all(
+    run: Run, selection: Selection, advance: Callable[[int], None], held: Held | None
+) -> Iterator[Rows]:
     # counted on, so that records of two symbols that share a number stay two records
     done = last = newest_msc = 0
-    for record in lived(selection, run):
+    for record in lived(selection, run, held):
         if isinstance(record, Moment):
             tell_places(run, np.array([record.order]), done)
             for told in run.watermarks.tell(*record.told):
@@ -45,7 +55,6 @@ def sequential(
     if done and selection.ends_sorted:
         tell_places(run, np.array([last]), done)
         yield caused_at(last, run.end(newest_msc, done))
-    ended(run.dropped)
 
 
 def caused_at(order: int, rows: Rows) -> Rows:

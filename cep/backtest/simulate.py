@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -22,9 +22,10 @@ from cep.backtest.account import BEFORE_ALL, BEHIND_ALL, Account
 from cep.backtest.ahead import ahead, each
 from cep.backtest.choice import cores_here
 from cep.backtest.equity import Equity
+from cep.backtest.held_ticks import Held
 from cep.backtest.points import SAMPLE_ROWS, Point, known_points
 from cep.backtest.rates import convert
-from cep.backtest.records import order_of, shown_tables
+from cep.backtest.records import PRICES, order_of, shown_tables
 from cep.backtest.selection import Selection
 from cep.backtest.ticks import Ints, Ticks
 from cep.backtest.trades import Trade
@@ -33,8 +34,6 @@ from cep.market import TICK_STREAM, table_text
 from cep.plan.nodes import Plan, says_of
 from mt5bridge.broker import Table
 from mt5bridge.broker.state import DEAL_ROW
-
-PRICES = {"bid", "ask"}
 
 
 @dataclass(slots=True)
@@ -93,8 +92,11 @@ def simulate_all(
     points: Mapping[str, float | Point],
     markets: Sequence[Market],
     advance: Callable[[int], None] = lambda n: None,
+    held: Held | None = None,
 ) -> list[Outcome]:
-    """As `simulate`, at an account of each market; the ticks are read once for all of them."""
+    """As `simulate`, at an account of each market; the ticks are read once for all of them, or not
+    at all if they are `held`.
+    """
     available = ticks.by_symbol()
     wanted = sorted({order.symbol for order in orders} & available.keys())
     known = known_points(points, {name: prices_of(available[name]) for name in wanted})
@@ -113,7 +115,10 @@ def simulate_all(
         wanted_ticks = ticks.only(names)
         if len(names) == len(known):  # else a rate may have been quoted long before
             wanted_ticks = wanted_ticks.after(fillable[0].order >> 1)
-        _run(all_trading, wanted_ticks, list(names), advance)
+        tables = None if held is None else held.tables(wanted_ticks)
+        if tables is None:
+            tables = ahead(shown_tables(wanted_ticks, TICK_STREAM, PRICES))
+        _run(all_trading, tables, list(names), advance)
     homeless = [order for order in orders if order.symbol not in known]
     return [outcome_at(trading, known, homeless) for trading in all_trading]
 
@@ -168,11 +173,11 @@ def outcome_of(account: Account) -> Outcome:
 
 def _run(
     all_trading: Sequence[Trading],
-    ticks: Selection,
+    tables: Iterable[pa.Table],
     symbols: list[str],
     advance: Callable[[int], None],
 ) -> None:
-    """Push the ticks, from the first file that can fill an order, until nothing can change.
+    """Push ticks, from the first that can fill an order on, until nothing can change.
 
     Those of a symbol count from its first order on, as where orders come while the ticks pass; all
     do of a pair that converts profits.
@@ -183,7 +188,7 @@ def _run(
     for name in all_trading[0].pairs:
         first[symbols.index(name)] = BEFORE_ALL
     with ThreadPoolExecutor(cores_here()) as pool:
-        for table in ahead(shown_tables(ticks, TICK_STREAM, PRICES)):
+        for table in tables:
             found = as_ticks(table, symbols)
             counts = found.order > first[found.symbol]
             if counts.any():

@@ -50,18 +50,23 @@ class Ticks:
         A spread that becomes wider is rounded up to whole points; one that is not above 0 only
         gets the points that are added. Where a side is missing nothing changes.
         """
-        point = points[self.symbol]
+        point = points if len(points) == 1 else points[self.symbol]  # one is the same for all
         has_point = point > 0.0  # a pair that is only quoted has none, and stays
         point = np.where(has_point, point, 1.0)
-        spread = (self.ask - self.bid) / point
+        found = self.ask - self.bid
+        found /= point
         if harsher.spread_factor != 1.0:
-            wider = np.ceil(spread * harsher.spread_factor - NOISE)
-            spread = np.where(spread > NOISE, wider, spread)
-        ask = np.round(self.bid + (spread + harsher.spread_points) * point, PRICE_DIGITS)
+            wider = found * harsher.spread_factor
+            wider -= NOISE
+            np.copyto(found, np.ceil(wider, out=wider), where=found > NOISE)
+        found += harsher.spread_points
+        found *= point
+        found += self.bid
+        np.round(found, PRICE_DIGITS, out=found)
         is_quote = (self.bid > 0.0) & (self.ask > 0.0) & has_point
-        return Ticks(
-            self.symbol, self.order, self.time_msc, self.bid, np.where(is_quote, ask, self.ask)
-        )
+        if not is_quote.all():
+            np.copyto(found, self.ask, where=~is_quote)
+        return Ticks(self.symbol, self.order, self.time_msc, self.bid, found)
 
 
 def joined(tables: Sequence[Table]) -> Table:

@@ -13,6 +13,7 @@ from cep.backtest.assumptions import assumptions
 from cep.backtest.daily import Daily, Returns, daily, returns
 from cep.backtest.dealt import dealt
 from cep.backtest.divided import why_whole
+from cep.backtest.held_ticks import Held
 from cep.backtest.metrics import Metrics, by_signal
 from cep.backtest.missing import missing, silent, unfilled
 from cep.backtest.orders import orders
@@ -30,7 +31,7 @@ from cep.backtest.simulate import (
 from cep.backtest.trial import Trial
 from cep.engine.native import Compiled
 from cep.engine.rows import Rows
-from cep.market import DEAL_STREAM, SIMULATED, fills_told
+from cep.market import DEAL_STREAM, SIMULATED, TICK_STREAM, fills_told, source
 from cep.plan.nodes import says_of
 from cep.report import render
 from cep.report.tables import time_text
@@ -98,6 +99,9 @@ class Work:
             needed.update(event_names(plan))
         self.rules = rules or Compiled(plan, outputs=needed, waits=False)
         self.account = None
+        self._held = None
+        if asked.fills and plan.signals and source(plan, TICK_STREAM) is not None:
+            self._held = Held(asked.selection.stream(TICK_STREAM))
         if asked.has_account:
             self.account = account_of(
                 asked.archive, asked.selection, plan, asked.points, asked.market,
@@ -133,7 +137,7 @@ class Work:
 
         selection, ended = self.asked.selection, self.results.end
         if self.account is None:
-            return sequential(self.rules, selection, passed, ended)
+            return sequential(self.rules, selection, passed, ended, self._held)
         return dealt(
             self.rules, selection, self.account, passed, ended, shows_deals=self.shows_deals
         )
@@ -211,7 +215,8 @@ class Work:
             symbols = {order.symbol for order in wanted}
             ticks = tick_selection(asked.archive, asked.selection, symbols, asked.market)
             with progress(ticks.rows) as advance:
-                found = simulate_all(ticks, wanted, asked.points, markets, advance)
+                found = simulate_all(ticks, wanted, asked.points, markets, advance, self._held)
+                self._held = None
         for outcome in found:
             outcome.refused += unusable
         return found

@@ -16,17 +16,10 @@ from cep.backtest.loop import loop_for
 from cep.backtest.orders import orders
 from cep.backtest.points import Point, known_points
 from cep.backtest.rates import convert
-from cep.backtest.records import shown_tables
+from cep.backtest.records import PRICES, shown_tables
 from cep.backtest.results import Results
 from cep.backtest.selection import Selection
-from cep.backtest.simulate import (
-    PRICES,
-    Outcome,
-    as_ticks,
-    outcome_at,
-    prices_of,
-    tick_selection,
-)
+from cep.backtest.simulate import Outcome, as_ticks, outcome_at, prices_of, tick_selection
 from cep.backtest.ticks import Ints, Ticks
 from cep.backtest.trading import Trading
 from cep.market import TICK_STREAM

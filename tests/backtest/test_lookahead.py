@@ -150,11 +150,11 @@ def test_deals_are_compared_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     """A broker that fills worse when it knows that the market goes on."""
 
     def unfair(
-        ticks: Selection, wanted: Any, points: Any, markets: Any, advance: Any
+        ticks: Selection, wanted: Any, points: Any, markets: Any, *others: Any
     ) -> list[Outcome]:
         worse = 0.0 if ticks.last_ingest is not None else 1.0
         harsh = [replace(market, slippage_points=worse) for market in markets]
-        return simulate_all(ticks, wanted, points, harsh, advance)
+        return simulate_all(ticks, wanted, points, harsh, *others)
 
     monkeypatch.setattr("cep.backtest.work.simulate_all", unfair)
     archive = imported(tmp_path, rows=400)

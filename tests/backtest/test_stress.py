@@ -173,6 +173,22 @@ def test_spreads_are_those_of_exact_arithmetic(
     assert found.bid is ticks.bid
 
 
+@given(st.lists(st.tuples(st.integers(0, 2), prices, st.integers(-3, 40)), min_size=1, max_size=20))
+def test_spreads_of_several_symbols_are_those_of_each_alone(
+    quotes: list[tuple[int, Decimal, int]],
+) -> None:
+    rows, bids, points = (np.array(column, np.float64) for column in zip(*quotes, strict=True))
+    sizes, places = np.array([1e-5, 1e-3, 0.0]), np.arange(len(quotes))  # the last is only quoted
+    ticks = Ticks(rows.astype(np.int64), places, places, bids, np.round(bids + points * 1e-5, 5))
+    found = ticks.with_spreads(Harsher(2.0, 1.0), sizes)
+    for row in range(3):
+        own = ticks.part(rows == row)
+        alone = Ticks(np.zeros_like(own.order), own.order, own.time_msc, own.bid, own.ask)
+        wider = alone.with_spreads(Harsher(2.0, 1.0), sizes[row : row + 1])
+        assert found.ask[rows == row].tolist() == wider.ask.tolist()
+    assert found.ask[rows == 2].tolist() == ticks.ask[rows == 2].tolist()
+
+
 def test_what_is_paid_to_the_account_stays() -> None:
     told_ = Specification(
         0.01, slippage_points=2.0, commission_per_lot=3.0, commission_per_mille=-0.1,
