@@ -74,7 +74,8 @@ class Order:
     @property
     def is_plain(self) -> bool:
         """Whether side, lots and points are all that it says, of an order that deals."""
-        return not (self.changes or self.kind or any(getattr(self, name) for name in _COMPUTED))
+        levels = self.stop or self.target or self.stop_distance or self.target_distance
+        return not (self.changes or self.kind or self.risk_percent or self.price or levels)
 
     def points(self, name: str, point: float) -> float:
         """How far `stop` or `target` is, where it is said as a distance; 0: it is not."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
@@ -23,6 +24,9 @@ from cep.plan.nodes import Plan, Stream
 COMMON = ("ingest", "time_msc")
 GROUP_ROWS = 1 << 16
 """A row group has so many rows, the last one fewer: a file is that of its rows, to the byte."""
+_RISING = dict.fromkeys(COMMON, "DELTA_BINARY_PACKED")
+"""A third of the size, and of the time, of whole numbers that rise. What of the others is no text
+gets no dictionary: of numbers that differ it would be tried in vain."""
 _LIST = pa.list_(pa.int64())
 
 
@@ -114,27 +118,43 @@ class Tables:
         self._writers: dict[str, pq.ParquetWriter] = {}
         self._waiting: dict[str, list[pa.Table]] = {name: [] for name in self._schemas}
         self._rows: Counter[str] = Counter()
+        self._thread = ThreadPoolExecutor(1)
+        """Writes while the next rows are made: Arrow lets others go on."""
+        self._writing: Future[None] | None = None
 
     def __enter__(self) -> Tables:
         self.directory.mkdir(parents=True, exist_ok=True)
         for name, columns in self._schemas.items():
             path = file_of(self.directory, name)
+            texts = [one.name for one in columns if pa.types.is_string(one.type)]
             with named(path):
-                self._writers[name] = pq.ParquetWriter(path, columns, compression="zstd")
+                self._writers[name] = pq.ParquetWriter(
+                    path, columns, compression="zstd", use_dictionary=texts, column_encoding=_RISING
+                )
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:  # fmt: skip
+        if error is None:
+            try:
+                self._end()
+                return
+            finally:
+                self._thread.shutdown()
+        self._thread.shutdown()
+        for writer in self._writers.values():
+            with suppress(OSError):  # of a full disk; what is wrong has been said
+                writer.close()
+
+    def _end(self) -> None:
+        for name in self._writers:
+            self._write(name)
+        self._wait()
         for name, writer in self._writers.items():
-            if error is None:
-                self._write(name)
-                with named(file_of(self.directory, name)):
-                    writer.close()
-            else:
-                with suppress(OSError):  # of a full disk; what is wrong has been said
-                    writer.close()
+            with named(file_of(self.directory, name)):
+                writer.close()
 
     def take(self, rows: Rows) -> None:
         """Append rows to the tables of their streams. BacktestError when they cannot be written."""
@@ -151,8 +171,18 @@ class Tables:
         table = pa.concat_tables(self._waiting[name]).combine_chunks()
         rest = table.slice(GROUP_ROWS)
         self._waiting[name], self._rows[name] = [rest], rest.num_rows
+        self._wait()
+        self._writing = self._thread.submit(self._put, name, table.slice(0, GROUP_ROWS))
+
+    def _put(self, name: str, table: pa.Table) -> None:
         with named(file_of(self.directory, name)):
-            self._writers[name].write_table(table.slice(0, GROUP_ROWS))
+            self._writers[name].write_table(table)
+
+    def _wait(self) -> None:
+        """Until the last row group is written: more than one would only be in memory."""
+        if self._writing is not None:
+            writing, self._writing = self._writing, None
+            writing.result()
 
 
 def write_table(path: Path, table: pa.Table) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cep.account.harsher import Harsher
-from mt5bridge.broker import Table
+from mt5bridge.broker import Record, Table
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -81,6 +81,12 @@ def joined(tables: Sequence[Table]) -> Table:
         found[at : at + len(table)] = table
         at += len(table)
     return found
+
+
+def as_rows(table: Table) -> Iterator[Record]:
+    """The rows, by the names of fields: plain values, which are read far faster than records'."""
+    names = table.dtype.names or ()
+    return (dict(zip(names, values, strict=True)) for values in table.tolist())
 
 
 def by_row(rows: Ints) -> dict[int, Ints]:

@@ -18,7 +18,7 @@ from cep.backtest.equity import Equity
 from cep.backtest.loop import loop_for
 from cep.backtest.orders import as_requests
 from cep.backtest.points import digits_of
-from cep.backtest.ticks import Ints, Ticks, joined
+from cep.backtest.ticks import Ints, Ticks, as_rows, joined
 from cep.backtest.trades import END, Excursion, Trade, in_points, trades_of
 from mt5bridge.broker import Broker, Specification, Table, codes
 from mt5bridge.broker.broker import Run
@@ -238,7 +238,7 @@ class Trading:
         costs, deals = OpeningCosts(self._market.terms.money_digits), self.deals
         prices = zip(*(one.tolist() for one in self.course.excursions(deals)), strict=True)
         closed = list(
-            trades_of(zip(deals, prices, strict=True), self._orders, self._symbols, costs)
+            trades_of(zip(as_rows(deals), prices, strict=True), self._orders, self._symbols, costs)
         )
         return [*closed, *self._open(costs)]
 

@@ -74,6 +74,8 @@ class KeyRows:
 
     def first_places(self, codes: Ints) -> list[int]:
         """Where codes come first that have no row yet, in order."""
+        if len(codes) and (codes == codes[0]).all():  # which costs far less than sorting
+            return [0] if codes[0] >= 0 and not self.row(int(codes[0])) else []
         new, places = np.unique(codes, return_index=True)
         pairs = zip(new.tolist(), places.tolist(), strict=True)
         return sorted(place for code, place in pairs if code >= 0 and not self.row(code))

@@ -131,6 +131,51 @@ def test_a_pending_order_stands_as_long_as_its_signal(side: str, kind: str, type
     assert request["expires_msc"] == asked.valid_until_msc == 1_005
 
 
+sizes = st.sampled_from([0.0, 0.5, 2.0])
+anything = st.builds(
+    Order, st.integers(0, 99), st.integers(0, 99), st.just("Go"), st.sampled_from("XY"),
+    st.sampled_from(["buy", "sell", "close", "modify", "cancel"]), sizes, st.none() | sizes,
+    st.none() | sizes, st.integers(0, 99), st.sampled_from(["", "limit", "stop"]),
+    *[sizes] * len(COMPUTED),
+)  # fmt: skip
+
+
+def plainly(asked: Order, tag: int, rows: dict[str, int], market: Market) -> dict[str, float]:
+    """The fields of a request, each for itself; those that are not there are 0."""
+    found = {
+        "tag": tag, "magic": market.magic, "symbol": rows[asked.symbol], "after": asked.order,
+        "earliest_msc": asked.time_msc + market.latency_ms, "lots": asked.lots_wanted,
+        "valid_until_msc": asked.valid_until_msc, "action": codes.DEAL,
+    }  # fmt: skip
+    others = {"close": codes.CLOSE, "modify": codes.CHANGE_HELD, "cancel": codes.CANCEL_HELD}
+    found["action"] = others.get(asked.side, codes.DEAL)
+    if asked.opens:
+        kind = f"{asked.side}_{asked.kind}" if asked.kind else asked.side
+        found["type"] = getattr(codes, kind.upper())
+        found["price"], found["risk_percent"] = asked.price, asked.risk_percent
+    if asked.opens and asked.kind:
+        found["action"], found["expires_msc"] = codes.PENDING, asked.valid_until_msc
+    if asked.opens or asked.side == "modify":
+        found["sl"], found["tp"] = asked.stop, asked.target
+        for name in ("stop", "target"):
+            found[f"{name}_points"] = asked.points(name, 0.25)
+        is_more = any(getattr(asked, name) for name in COMPUTED)
+        found["is_priced"] = asked.changes or bool(asked.kind) or is_more
+    return found
+
+
+@given(st.lists(anything, max_size=5), st.integers(1, 9))
+def test_requests_are_what_orders_say(given_: list[Order], first_tag: int) -> None:
+    market, rows = Market(Terms(), latency_ms=20, magic=77), {"X": 3, "Y": 1}
+    found = as_requests(given_, rows, {"X": 0.25, "Y": 0.25}, market, first_tag)
+    assert len(found) == len(given_)
+    for tag, (asked, row) in enumerate(zip(given_, found, strict=True), first_tag):
+        expected = plainly(asked, tag, rows, market)
+        assert {name: row[name] for name in found.dtype.names} == {
+            name: expected.get(name, 0) for name in found.dtype.names
+        }
+
+
 def traded(*rows: dict[str, Any], balance: float = 0.0, **symbol: float) -> Trading:
     found, _ = orders([(10 * n, {**PLAIN, **row}) for n, row in enumerate(rows, 1)], 60_000)
     trading = Trading(found, {"X": Specification(0.01, **symbol)}, Market(Terms(balance=balance)))
