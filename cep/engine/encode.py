@@ -20,6 +20,7 @@ from cep.plan.types import Attribute, Type
 
 if TYPE_CHECKING:
     from cep.engine.intake import Intake
+    from cep.engine.text_codes import TextCodes
 
 
 class InputError(ValueError):
@@ -57,6 +58,8 @@ class Encoder:
         """Values that are objects, until their rows are done; their cells hold places here."""
         self.intake: Intake | None = None
         """What writes many rows at once, where there may be machine code."""
+        self.text_codes: TextCodes | None = None
+        """What finds the codes of many texts at once, where there may be machine code."""
 
     def encode(
         self, stream: str, columns: Mapping[str, Column], time_msc: Column, order: Column | range
@@ -131,6 +134,8 @@ class Encoder:
             return numbers(type_, column)
         if isinstance(column, list) and (codes := self.strings.known(column)) is not None:
             return codes
+        if self.text_codes is not None:
+            return self.text_codes.coded(texts(column), where)
         return self.strings.coded(texts(column), where)
 
 

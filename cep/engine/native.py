@@ -34,6 +34,7 @@ from cep.engine.rows import Decoder, Row, Rows
 from cep.engine.runner import Runner
 from cep.engine.stage_run import StageRun
 from cep.engine.strings import Strings
+from cep.engine.text_codes import TextCodes
 from cep.engine.times import column_msc
 from cep.engine.watermarks import Placed, Telling, Watermarks
 from cep.plan.keys import declared_keys
@@ -65,6 +66,7 @@ class Run:
         self.encoder = Encoder(rules.plan, rules.ids, self.strings, self._keys, widths)
         if rules.jit:
             self.encoder.intake = Intake(widths, waits=rules.waits)
+            self.encoder.text_codes = TextCodes(self.strings, waits=rules.waits)
         self.decoder = Decoder(
             rules.plan, rules.ids.names(turns=True), self.strings, rules.ids.wide
         )

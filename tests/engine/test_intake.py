@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from cep.clocks import Mode
-from cep.engine import intake
+from cep.engine import intake, text_codes
 from cep.engine.encode import InputError
 from cep.engine.input_rows import Given, InputRows
 from cep.engine.kernels.state import OUT_KEY
@@ -39,6 +39,7 @@ SYMBOLS = [f"X{number}" for number in range(4)]
 def no_batch_is_too_small() -> Any:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(intake, "FEW", 1)
+        patch.setattr(text_codes, "FEW", 1)
         yield
 
 
@@ -81,7 +82,7 @@ def batches(draw: st.DrawFn) -> list[tuple[str, dict[str, Any], Any]]:
 def started(rules: str, mode: Mode, *, by_code: bool) -> Run:
     run = RULES[rules].start(mode=mode)
     if not by_code:
-        run.encoder.intake = None
+        run.encoder.intake = run.encoder.text_codes = None
     return run
 
 

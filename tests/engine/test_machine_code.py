@@ -7,18 +7,22 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from platform import machine
 from shutil import copytree, ignore_patterns
 from typing import Any
 
 import numba
 import pytest
 from loguru import logger
+from numba.core.registry import cpu_target
 
 import cep
 import mt5bridge
+from cep.engine.entry import called
 from cep.engine.jit import Addressed, cache_folder
 from cep.engine.kernels.addressed import STATE
 from cep.engine.machine import library
+from cep.engine.machine.jit import inner, whole
 from cep.engine.machine_code import NEXT_ROWS, PATIENCE_ROWS, MachineCode
 from cep.engine.native import Compiled, Run
 from cep.interpreter.run import InterpretedRun
@@ -49,6 +53,24 @@ def code_of(run: Run) -> MachineCode[Addressed]:
     stage = run.runner
     assert stage.compiled.code is not None
     return stage.compiled.code
+
+
+@inner
+def doubled(value: int) -> int:
+    return 2 * value
+
+
+@whole
+def doubled_twice(value: int) -> int:
+    return doubled(doubled(value))
+
+
+def test_what_is_compiled_beside_the_library_is_numbas_own() -> None:
+    own = cpu_target.target_context.codegen()
+    assert called(doubled_twice)(21) == 84
+    (made,) = doubled_twice.code.overloads.values()
+    assert (made.library.codegen is own) == (sys.platform != "linux" or machine() != "x86_64")
+    assert cpu_target.target_context.codegen() is own
 
 
 @pytest.mark.parametrize(

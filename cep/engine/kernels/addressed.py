@@ -101,6 +101,25 @@ words, floats_at, places_at = map(_flat, (INTS_1, FLOATS_1, types.Array(types.in
 ints_2, floats_2 = map(_rows, (INTS_2, FLOATS_2))
 
 
+def _one(type_: Any) -> Any:
+    """The number at an address, wherever that is."""
+
+    @intrinsic
+    def one(context: Any, address: Any) -> Any:
+        def build(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            place = builder.inttoptr(arguments[0], target.get_value_type(type_).as_pointer())
+            found = builder.load(place)
+            found.align = 1
+            return builder.zext(found, target.get_value_type(types.int64))
+
+        return types.int64(types.int64), build
+
+    return one
+
+
+word_at, byte_at = map(_one, (types.int64, types.uint8))
+
+
 @intrinsic
 def state_of(context: Any, address: Any) -> Any:
     """The arrays of a stage, of the table at an address."""

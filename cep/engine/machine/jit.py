@@ -9,16 +9,23 @@ fast as kernels that Numba compiles one by one.
 
 from __future__ import annotations
 
+import platform
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numba
 from llvmlite.binding import Linkage
 from numba import _dynfunc
-from numba.core import types
+from numba.core import config, types
+from numba.core.callconv import CPUCallConv
+from numba.core.codegen import JITCPUCodegen
 from numba.core.compiler import CompilerBase, DefaultPassBuilder, _LowerResult
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import register_pass
+from numba.core.registry import cpu_target
 from numba.core.typed_passes import NativeLowering
 from numba.np import arrayobj
 
@@ -27,6 +34,8 @@ from cep.engine.jit import Addressed, without_literals
 F = TypeVar("F", bound=Callable[..., Any])
 OF_NUMBA = "_ZN5numba"
 """How the names of Numba's own functions begin, as of `min`, which are shorter than their calls."""
+PROGRAM = "arg.p.4"
+"""How Numba names the address of the words of a program, which all kernels call `p`."""
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
@@ -41,7 +50,7 @@ class _PartLowering(NativeLowering):
         library._finalize_final_module = lambda: setattr(library, "_finalized", True)
         state.library = library
         state.flags.no_compile = True
-        with _unwrapped():
+        with _unwrapped(), _apart():
             super().run_pass(state)
         made = state["cr"]
         described, environment = made.fndesc, made.env
@@ -80,7 +89,7 @@ class _WholeLowering(NativeLowering):
 
         library._optimize_final_module = optimize_alone
         state.library = library
-        with _unwrapped():
+        with _unwrapped(), _apart():
             super().run_pass(state)
         return True
 
@@ -103,6 +112,26 @@ def _unwrapped() -> Iterator[None]:
         arrayobj.fix_integer_index = before
 
 
+@contextmanager
+def _apart() -> Iterator[None]:
+    """Meanwhile LLVM is told that the words of a program lie apart from all that is written: so it
+    need not read them anew behind each word.
+    """
+    before = CPUCallConv.decorate_function
+
+    def decorated(self: Any, function: Any, *described: Any, **options: Any) -> None:
+        before(self, function, *described, **options)
+        for argument in self.get_arguments(function):
+            if argument.name == PROGRAM:
+                argument.add_attribute("noalias")
+
+    CPUCallConv.decorate_function = decorated
+    try:
+        yield
+    finally:
+        CPUCallConv.decorate_function = before
+
+
 def _compiler(lowering: type[NativeLowering]) -> type[CompilerBase]:
     class Compiler(CompilerBase):
         def define_pipelines(self) -> list[Any]:
@@ -116,12 +145,54 @@ def _compiler(lowering: type[NativeLowering]) -> type[CompilerBase]:
     return Compiler
 
 
+class _NearCodegen(JITCPUCodegen):
+    """Machine code that lies in one piece, constants and all, so that a call is a distance. That of
+    Numba may lie anywhere: a call is a whole address there, and goes through a register.
+    """
+
+    def _init(self, module: Any) -> None:
+        before = config.USE_LLVMLITE_MEMORY_MANAGER
+        config.USE_LLVMLITE_MEMORY_MANAGER = 1  # which asks for all of the room at once
+        try:
+            super()._init(module)
+        finally:
+            config.USE_LLVMLITE_MEMORY_MANAGER = before
+
+    def _customize_tm_options(self, options: dict[str, Any]) -> None:
+        super()._customize_tm_options(options)
+        options["reloc"], options["codemodel"] = "pic", "small"
+
+
+@contextmanager
+def _near() -> Iterator[None]:
+    """Meanwhile machine code is made and loaded in one piece, where it can be."""
+    context = cpu_target.target_context
+    with global_compiler_lock:  # what other threads compile shall not become a part of it
+        before = context._internal_codegen
+        if sys.platform == "linux" and platform.machine() == "x86_64":
+            context._internal_codegen = _NearCodegen("near")
+        try:
+            yield
+        finally:
+            context._internal_codegen = before
+
+
+class _Whole(Addressed):
+    """The function that Python enters, with all that it calls."""
+
+    @cached_property
+    def code(self) -> Any:
+        """As Numba has it: from the disk, or compiled now, which takes minutes."""
+        with _near():
+            return super().code
+
+
 def whole(function: Callable[[int], int]) -> Addressed:
     """Compile the function that Python enters, when it is needed, with all that it calls as
     functions of its own: which arguments they need, and how they get them, is nobody else's
     business.
     """
-    return Addressed(function, pipeline_class=_compiler(_WholeLowering))
+    return _Whole(function, pipeline_class=_compiler(_WholeLowering))
 
 
 def inner(function: F) -> F:

@@ -505,6 +505,7 @@ class Builder:
             self._know_clocks(table, [source_ids.get(n, "") for n in range(last + 1)])
         self._know_owned()
         words = np.array(self._words, np.int64)
+        words.setflags(write=False)  # which machine code takes for granted
         constants = tuple(self.constants.values)
         counters = tuple((*which, at) for which, at in self.counters.items())
         homes = {home.name: home.words for home in (self.home, *self.homes.values())}
