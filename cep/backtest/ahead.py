@@ -25,8 +25,15 @@ def _next(source: Iterator[Made]) -> list[Made]:
     return list(islice(source, 1))
 
 
-def each(pool: Executor, work: Callable[[Given], object], given: Sequence[Given]) -> None:
-    """Do `work` of all, the last of them here. An error is raised when all have ended."""
+def each(pool: Executor | None, work: Callable[[Given], object], given: Sequence[Given]) -> None:
+    """Do `work` of all, the last of them here; without a pool, all of them.
+
+    An error is raised when all have ended, or at once where nobody else is at work.
+    """
+    if pool is None:
+        for one in given:
+            work(one)
+        return
     others = [pool.submit(work, one) for one in given[:-1]]
     try:
         for one in given[-1:]:

@@ -187,7 +187,9 @@ def _run(
         first[symbols.index(order.symbol)] = order.order
     for name in all_trading[0].pairs:
         first[symbols.index(name)] = BEFORE_ALL
-    with ThreadPoolExecutor(cores_here()) as pool:
+    cores = cores_here()
+    with ThreadPoolExecutor(cores) as threads:
+        pool = threads if cores > 1 else None  # on one core they would only wait for each other
         for table in tables:
             found = as_ticks(table, symbols)
             counts = found.order > first[found.symbol]

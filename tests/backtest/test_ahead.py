@@ -86,3 +86,17 @@ def test_an_error_is_raised_when_all_have_ended(bad: int) -> None:
     with ThreadPoolExecutor(2) as pool, pytest.raises(ValueError, match=f"not {bad}"):
         each(pool, work, [1, 2])
     assert sorted(done) == [1, 2]
+
+
+def test_without_a_pool_all_are_worked_at_here() -> None:
+    done = list[tuple[int, int]]()
+
+    def work(number: int) -> None:
+        done.append((number, get_ident()))
+        if number == 2:
+            raise ValueError("not 2")
+
+    each(None, work, [1, 0])
+    with pytest.raises(ValueError, match="not 2"):
+        each(None, work, [2, 3])
+    assert done == [(number, get_ident()) for number in (1, 0, 2)]
