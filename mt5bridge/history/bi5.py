@@ -75,6 +75,9 @@ def _records(path: Path) -> npt.NDArray[np.void]:
         content = unpacker.decompress(data, CONTENT_BYTES_MAX)
     except lzma.LZMAError as error:
         raise HistoryError(f"{path}: damaged ({error}); download it again") from error
+    if unpacker.unused_data:
+        what = f"{len(unpacker.unused_data)} bytes behind its ticks"
+        raise HistoryError(f"{path}: damaged ({what}); download it again")
     if not unpacker.eof or len(content) % _RECORD.itemsize:
         raise HistoryError(f"{path}: not whole records of ticks; download it again")
     return np.frombuffer(content, _RECORD)

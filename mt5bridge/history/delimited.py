@@ -21,7 +21,7 @@ from mt5bridge.history.lines import Fault, LineReader, tick_blocks
 from mt5bridge.history.text import BLOCK_BYTES, Lines, line_blocks
 from mt5bridge.history.ticks import Assembler
 from mt5bridge.history.vendors import layout_without_header
-from mt5bridge.history.zones import ServerTime
+from mt5bridge.history.zones import ServerTime, the_clock
 
 _NUMBER = re.compile(
     r"\s*[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|nan|inf(inity)?)\s*", re.IGNORECASE | re.ASCII
@@ -53,7 +53,7 @@ def read_csv(
     for lines in line_blocks(path, block_bytes, form.member):
         if assembler is None:
             layout = _layout(path, form, lines)
-            assembler = Assembler(path, layout, symbol, server or layout.server)
+            assembler = Assembler(path, layout, symbol, the_clock(path, server, layout.server))
             if layout.has_header:
                 lines = Lines(2, lines.data.partition(b"\n")[2])
         if lines.data.strip():

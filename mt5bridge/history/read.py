@@ -13,7 +13,7 @@ from mt5bridge.history.errors import Broken
 from mt5bridge.history.jsonl import read_jsonl
 from mt5bridge.history.vendors import symbol_in_name
 from mt5bridge.history.zipped import ZIP, member
-from mt5bridge.history.zones import ServerTime
+from mt5bridge.history.zones import UTC, ServerTime, the_clock
 from mt5bridge.local import local
 
 CSV, JSONL, PARQUET = (".csv", ".tsv", ".txt"), (".jsonl", ".ndjson"), (".parquet", ".pq")
@@ -33,9 +33,10 @@ def read_ticks(
 
     CSV and JSONL may be gzipped, CSV may be in a zip file. `symbol` is needed unless a column or
     the file's name, as vendors write it, gives it; `server` unless times are numbers, carry a zone
-    or are of a vendor whose clock is known. `broken` decides about broken lines; `points` are the
-    prices of a point, by symbol, where a file counts in them. Commas in numbers of which none tells
-    whether it parts thousands are refused, unless they are said to be a `decimal_comma`.
+    or are of a vendor whose clock is known, which it must not contradict. `broken` decides
+    about broken lines; `points` are the prices of a point, by symbol, where a file counts in them.
+    Commas in numbers of which none tells whether it parts thousands are refused, unless they are
+    said to be a `decimal_comma`.
     """
     path = local(path)
     _need_file(path)
@@ -46,6 +47,7 @@ def read_ticks(
         name = symbol or symbol_in_name(Path(packed).name)
         return read_csv(path, name, server, broken, form=Form(packed, decimal_comma))
     if suffix == BI5:
+        the_clock(path, server, UTC)
         return read_bi5(path, symbol, points)
     name = symbol or symbol_in_name(path.name)
     if suffix in CSV:

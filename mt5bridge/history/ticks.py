@@ -16,7 +16,7 @@ from mt5bridge.history.epochs import BadRow, Ints
 from mt5bridge.history.folds import DoubleHours, Place, check_gaps, through
 from mt5bridge.history.layout import Layout
 from mt5bridge.history.times import times_of
-from mt5bridge.history.zones import UTC, ServerTime
+from mt5bridge.history.zones import DAY_MS, UTC, ServerTime
 from mt5bridge.records import TICK, Records, TickFlag
 
 Floats = npt.NDArray[np.float64]
@@ -79,6 +79,7 @@ class Assembler:
         if len(columns) == 2:
             column = pc.binary_join_element_wise(*(c.cast(pa.string()) for c in columns), " ")
         msc, zoned = times_of(column, "s" if self.layout.times == ("time",) else "ms")
+        self._check_day(msc)
         is_clock = zoned is False or self.layout.midnight_msc is not None
         if is_clock and self.server is None:
             raise BadRow(
@@ -89,6 +90,16 @@ class Assembler:
         server = UTC if zoned or self.server is None else self.server
         check_gaps(server, msc)
         return msc, server.offsets_ms(msc), server.zone is not None
+
+    def _check_day(self, msc: Ints) -> None:
+        """BadRow for a time out of the day from whose midnight the file counts."""
+        if (midnight_msc := self.layout.midnight_msc) is None or not len(msc):
+            return
+        of_day = msc - midnight_msc
+        row = int(np.argmax((of_day < 0) | (of_day >= DAY_MS)))
+        if not 0 <= of_day[row] < DAY_MS:
+            what = f"{of_day[row]} ms from midnight is no time of the file's day"
+            raise BadRow(row, what, f"times are 0 to {DAY_MS - 1}")
 
     def _symbols(self, table: pa.Table) -> Iterator[tuple[str, Ints | None]]:
         """(symbol, its rows); None stands for all rows."""

@@ -7,6 +7,7 @@ import re
 import zoneinfo
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +18,10 @@ Ints = npt.NDArray[np.int64]
 MINUTE_MS, HOUR_MS, DAY_MS = 60_000, 3_600_000, 86_400_000
 OFFSET_MAX_MS = 14 * HOUR_MS
 _OFFSET = re.compile(r"(?:UTC|GMT)?([+-])(\d{1,2})(?::?([0-5]\d))?", re.IGNORECASE)
-_AHEAD = re.compile(r"(ny|[a-z_]+/[a-z_/+-]*[a-z_])([+-]\d{1,2}(?::?[0-5]\d)?)", re.IGNORECASE)
+_AHEAD = re.compile(
+    r"(ny|(?!etc/)[a-z_]+/[a-z_/+-]*[a-z_])([+-]\d{1,2}(?::?[0-5]\d)?)", re.IGNORECASE
+)
+"""Not from `Etc/GMT`, whose names have the sign that POSIX gives it: `-2` is ahead."""
 _NEW_YORK = "America/New_York"
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 
@@ -53,27 +57,28 @@ class ServerTime:
     def parse(cls, text: str) -> ServerTime:
         """From `UTC`, `+2`, `UTC+02:00`, an IANA zone such as `Europe/Athens`, or so many hours
         from one: `ny+7` is seven ahead of New York, whose close at 17:00 is then midnight.
+
+        A name that there is wins: `Etc/GMT-2` is IANA's, two hours ahead of UTC.
         """
         if text.upper() in ("UTC", "GMT", "Z"):
             return cls()
         if _OFFSET.fullmatch(text):
             return cls(_offset_of(text, text))
-        zone, ahead_ms = text, 0
-        if match := _AHEAD.fullmatch(text):
-            zone, ahead_ms = match[1], _offset_of(match[2], text)
-        try:
-            return cls(ahead_ms, zoneinfo.ZoneInfo(_NEW_YORK if zone.lower() == "ny" else zone))
-        except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError) as error:
+        zone, ahead_ms = _zone(text), 0
+        if zone is None and (match := _AHEAD.fullmatch(text)):
+            zone, ahead_ms = _zone(match[1]), _offset_of(match[2], text)
+        if zone is None:
             raise HistoryError(
                 f"server time {text!r} is unknown; give an offset such as +02:00, UTC, an IANA "
                 "zone such as Europe/Athens, or hours from one such as ny+7"
-            ) from error
+            )
+        return cls(ahead_ms, zone)
 
     def __str__(self) -> str:
         """As messages name it."""
         hours = f"{self.utc_offset_ms / HOUR_MS:+g} h"
         if self.zone is None:
-            return f"UTC{hours}"
+            return f"UTC{hours}" if self.utc_offset_ms else "UTC"
         return f"{self.zone}{hours}" if self.utc_offset_ms else str(self.zone)
 
     def shifts(self, wall_msc: Ints) -> tuple[Shift, ...]:
@@ -100,6 +105,14 @@ class ServerTime:
         offsets = np.array([shifts[0].before_ms, *(s.after_ms for s in shifts)], np.int64)
         edges = np.array([shift.walls[1] for shift in shifts], np.int64)
         return offsets[np.searchsorted(edges, wall_msc, side="right")]
+
+
+def _zone(name: str) -> zoneinfo.ZoneInfo | None:
+    """A zone of the IANA, or New York's, `ny`; None when there is none."""
+    try:
+        return zoneinfo.ZoneInfo(_NEW_YORK if name.lower() == "ny" else name)
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
+        return None
 
 
 def _offset_of(offset: str, text: str) -> int:
@@ -150,6 +163,19 @@ def _moment(utc_msc: int) -> datetime.datetime:
 
 def _msc(moment: datetime.datetime) -> int:
     return (moment - _EPOCH) // datetime.timedelta(milliseconds=1)
+
+
+def the_clock(path: Path, said: ServerTime | None, known: ServerTime | None) -> ServerTime | None:
+    """What the clock of a file shows: as its format tells, or as it is `said`.
+
+    HistoryError where these differ.
+    """
+    if said and known and said != known:
+        raise HistoryError(
+            f"{path}: its times are {known}, as its format has it, and --server-time says {said}; "
+            "leave --server-time out for this file"
+        )
+    return known or said
 
 
 def wall_text(wall_msc: int) -> str:

@@ -235,7 +235,26 @@ def test_a_clock_hours_from_a_zone_follows_its_daylight_saving(text: str) -> Non
     assert str(server) == "America/New_York+7 h"
 
 
-@pytest.mark.parametrize("text", ["ny-15", "ny+7+1", "Nowhere/City+2", "ny+", "ny+7:99"])
+@pytest.mark.parametrize(("text", "hours"), [("Etc/GMT-2", 2), ("Etc/GMT+5", -5), ("Etc/GMT", 0)])
+def test_an_iana_zone_is_what_iana_says_also_with_a_sign(text: str, hours: int) -> None:
+    """The names of `Etc` have the sign that POSIX gives them: `Etc/GMT-2` is ahead of UTC."""
+    walls = np.array([msc(2024, 3, 10)])
+    assert ServerTime.parse(text).offsets_ms(walls).tolist() == [hours * 3_600_000]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Etc/GMT-02:00",
+        "Etc/GMT+15",
+        "Etc/UTC+2",
+        "ny-15",
+        "ny+7+1",
+        "Nowhere/City+2",
+        "ny+",
+        "ny+7:99",
+    ],
+)
 def test_clocks_that_are_none(text: str) -> None:
     with pytest.raises(HistoryError, match="server time"):
         ServerTime.parse(text)

@@ -61,8 +61,29 @@ def test_histdata_keeps_winter_time_all_year_and_comes_zipped_beside_a_report(
     ]
     assert quotes(path) == {"EURUSD": expected}
     assert quotes(text(tmp_path / f"{name}.csv", HISTDATA)) == {"EURUSD": expected}
-    [(_, first), *_] = [(s, rows[0]) for s, rows in quotes(path, server=ServerTime()).items()]
-    assert first[0] == "2024-07-02 17:00:14.663"
+    assert quotes(path, server=ServerTime.parse("-5")) == {"EURUSD": expected}
+
+
+def test_a_clock_that_the_format_tells_is_not_another_by_an_option(tmp_path: Path) -> None:
+    """Its table tells the clock of HistData, TrueFX, LEAN's markets, and headers; `--server-time`
+    is for times that have none.
+    """
+    quote = "34200250,1.081,1.0812\n"
+    lean = {"20240301_eurusd_tick_quote.csv": quote}
+    gmt = "Gmt time,Ask,Bid\n01.03.2024 09:30:00.250,1.0812,1.081\n"
+    eastern = text(tmp_path / "DAT_ASCII_EURUSD_T_202407.csv", HISTDATA)
+    universal = [
+        text(tmp_path / "EURUSD-2024-01.csv", "EUR/USD,20240102 00:00:00.123,1.10394,1.10398\n"),
+        text(tmp_path / "EURUSD_Ticks_2024.csv", gmt),
+        zipped(tmp_path / "forex/oanda/tick/eurusd/20240301_quote.zip", **lean),
+        bi5(tmp_path / "EURUSD/2024/00/15/09h_ticks.bi5", (218, 111815, 111812)),
+    ]
+    for path, clock in [(eastern, "UTC-5 h"), *((one, "UTC") for one in universal)]:
+        with pytest.raises(HistoryError) as caught:
+            quotes(path, server=ServerTime.parse("ny+7"))
+        told = f"its times are {clock}, as its format has it, and --server-time says America/New"
+        assert told in str(caught.value) and "leave --server-time out" in str(caught.value)
+    assert [quotes(path, server=ServerTime()) for path in universal] == [*map(quotes, universal)]
 
 
 def test_truefx_is_utc_and_its_pairs_have_a_stroke(tmp_path: Path) -> None:
@@ -130,6 +151,10 @@ def test_dukascopy_hours(tmp_path: Path) -> None:
     with pytest.raises(HistoryError, match=r"the point of XAUUSD is not known; .*XAUUSD=0\.001"):
         quotes(gold)
     assert quotes(gold, points={"XAUUSD": 0.001})["XAUUSD"][0][1:] == (2056.015, 2056.345)
+    whole = path.read_bytes()
+    path.write_bytes(whole + whole)
+    with pytest.raises(HistoryError, match=r"09h_ticks\.bi5: damaged \(\d+ bytes behind its ticks"):
+        quotes(path)
     none = tmp_path / "EURUSD" / "2024/00/15/10h_ticks.bi5"
     none.write_bytes(b"")
     assert quotes(none) == {}
@@ -154,6 +179,17 @@ def test_lean_counts_from_midnight_of_its_market(
         tmp_path / folder / "20240301_quote.zip", **{"20240301_eurusd_tick_quote.csv": rows + "\n"}
     )
     assert quotes(path) == {"EURUSD": [(f"2024-03-01 {time}", 1.081, 1.0812)]}
+
+
+@pytest.mark.parametrize("time", ["-1", "-0.5", "86400000", "999999999", "86400000.5"])
+def test_a_time_out_of_the_day_of_lean_is_refused_with_its_line(tmp_path: Path, time: str) -> None:
+    rows = f"0,1,2\n{time},1,2\n86399999.9,1,2\n"
+    path = text(tmp_path / "oanda" / "20240301_eurusd_tick_quote.csv", rows)
+    with pytest.raises(HistoryError, match=r"quote\.csv:2: .* is no time of the file's day"):
+        quotes(path)
+    broken = Broken("skip")
+    found = [row[0] for row in quotes(path, broken=broken)["EURUSD"]]
+    assert found == ["2024-03-01 00:00:00.000", "2024-03-01 23:59:59.999"] and broken.count == 1
 
 
 def test_a_market_of_lean_whose_clock_is_not_known_is_asked_for(tmp_path: Path) -> None:
