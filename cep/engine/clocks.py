@@ -166,6 +166,16 @@ class Clocks:
             newest = int(self._newest[sources].max(initial=_NEVER))
             self._cells[self._common_at(place)] = max(self._common_passed, newest)
 
+    def is_even_with(self, other: Clocks) -> bool:
+        """Whether records would get the same clocks here as there. O(keys)."""
+        is_alike = self.mode == other.mode and self._names == other._names
+        return is_alike and np.array_equal(self.words, other.words)
+
+    def follow(self, other: Clocks) -> None:
+        """Go on as others that were even with these have gone on since."""
+        self.fit(other._width - 1)
+        self.words[:] = other.words
+
     def _mark_all(self, ints: Ints) -> None:
         times = ints[:, OUT_TIME]
         tells_all = self.mode == "sorted" or not self._has_one  # else keys may be ahead of it

@@ -85,6 +85,16 @@ class KeyRows:
         if len(self._strings) >= len(self._rows):
             self._open([])
 
+    def is_even_with(self, other: KeyRows) -> bool:
+        """Whether the same codes have the same rows here as there. O(keys)."""
+        return self._key_codes == other._key_codes
+
+    def follow(self, other: KeyRows) -> None:
+        """Open what others that were even with these have opened since."""
+        self.fit()
+        if len(other._key_codes) > len(self._key_codes):
+            self._open(other._key_codes[len(self._key_codes) :])
+
     def adopt(self, codes: Ints) -> None:
         """Learn the next keys, which others have opened."""
         first = len(self._key_codes)

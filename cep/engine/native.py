@@ -257,6 +257,29 @@ class Run:
         self._mark(rows.ints, told)
         return self._feed_assigned(rows)
 
+    def is_even_with(self, other: Run) -> bool:
+        """Whether rows that `other` is fed have the same key rows and clocks here; then they may
+        come by `feed_behind`. Asked before it is fed. O(keys).
+        """
+        return (
+            self._takes_in
+            and other._takes_in
+            and self.has_clocks == other.has_clocks
+            and self._keys == other._keys
+            and self.key_rows.is_even_with(other.key_rows)
+            and (not self.has_clocks or self.clocks.is_even_with(other.clocks))
+        )
+
+    def feed_behind(self, other: Run, rows: InputRows) -> Rows:
+        """Feed rows that `other`, with which this run was even, has been fed by `feed`: it has
+        written their key rows and clocks.
+        """
+        self.key_rows.follow(other.key_rows)
+        if self.has_clocks:
+            self.clocks.follow(other.clocks)
+        self.next_order = int(rows.ints[-1, OUT_ORDER]) + 1
+        return self._made(self._feed_assigned(rows))
+
     def feed_until_signal(self, rows: InputRows, start: int) -> tuple[int, Rows]:
         """Feed encoded rows, as `feed` takes them, from one on, at most up to the first that leads
         to a signal among what is put out: how many of all are done then, and their output.

@@ -16,6 +16,7 @@ from cep.engine.compiled import Machine
 from cep.engine.input_rows import InputRows
 from cep.engine.kernels.state import OUT_ORDER, OUT_TIME
 from cep.engine.native import Compiled, Run
+from cep.engine.rows import Rows
 from cep.engine.strings import Strings
 from cep.plan.nodes import Plan
 
@@ -87,19 +88,31 @@ def run_together(
 
 
 def _feed(variants: Sequence[Variant], batch: InputRows, first: int) -> None:
-    """The same rows to all, with orders from `first` on; a run writes into those that it gets."""
+    """The same rows to all, with orders from `first` on.
+
+    A run writes key rows and clocks into those that it gets. They are the same for all that are
+    even with the first one, which need not find them again.
+    """
     orders = batch.ints[:, OUT_ORDER].copy()
     batch.ints[:, OUT_ORDER] = np.arange(first, first + len(batch))
-    texts = list(variants[0].run.strings.values)  # sources of an archive hold no objects
-    for place, one in enumerate(variants):
+    head = variants[0]
+    texts = list(head.run.strings.values)  # sources of an archive hold no objects
+    for one in variants:
         _learn(one.run.strings, texts)
-        own = batch
-        if place < len(variants) - 1:
-            own = InputRows(batch.ints.copy(), batch.floats)
         tell_places(one.run, orders, first)
-        rows = one.run.feed(own)
+
+    def take(one: Variant, rows: Rows) -> None:
         rows.ints[:, OUT_ORDER] = orders[rows.ints[:, OUT_ORDER] - first]
         one.results.take(rows)
+
+    even, others = [], []
+    for one in variants[1:]:
+        (even if one.run.is_even_with(head.run) else others).append(one)
+    for one in others:
+        take(one, one.run.feed(InputRows(batch.ints.copy(), batch.floats)))
+    take(head, head.run.feed(batch))
+    for one in even:
+        take(one, one.run.feed_behind(head.run, batch))
 
 
 def _learn(strings: Strings, texts: Sequence[str]) -> None:

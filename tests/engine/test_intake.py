@@ -119,6 +119,56 @@ def test_columns_written_by_machine_code_lead_to_what_numpy_leads_to(
 
 
 @settings(max_examples=examples(200), deadline=None)
+@given(
+    batches(),
+    st.sampled_from([MODULE, PROGRAM]),
+    st.sampled_from(["lived", "sorted"]),
+    st.lists(st.integers(-1, 3), min_size=5, max_size=5),
+)
+def test_rows_that_an_even_run_was_fed_lead_to_what_own_ones_lead_to(
+    given_batches: list[tuple[str, dict[str, Any], Any]],
+    rules: str,
+    mode: Mode,
+    told: list[int],
+) -> None:
+    head, behind, alone = (started(rules, mode, by_code=False) for _ in range(3))
+    newest = 0
+    for (stream, columns, times), passed in zip(given_batches, told, strict=False):
+        if mode == "sorted":
+            times = np.maximum.accumulate(np.maximum(times, newest))
+            newest = int(times[-1]) if len(times) else newest
+        if passed > 0:  # seconds have passed for all keys
+            newest = max(newest, 1_000 * passed)
+            assert len({repr(run.advance(1_000 * passed).dicts()) for run in (head, behind, alone)}) == 1
+        rows = head.encoder.encode(stream, columns, times, range(head.next_order, head.next_order + len(times)))
+        for run in (behind, alone):
+            for text in head.strings.values[len(run.strings) :]:
+                run.strings.code(text)
+        own = InputRows(rows.ints.copy(), rows.floats)
+        if not len(rows):
+            continue
+        assert behind.is_even_with(head)
+        wanted = alone.feed(own).dicts()
+        assert head.feed(rows).dicts() == wanted
+        assert behind.feed_behind(head, rows).dicts() == wanted
+        assert behind.keys == alone.keys and behind.next_order == alone.next_order
+        assert behind.clocks.state() == alone.clocks.state()
+    assert behind.dropped == alone.dropped
+
+
+def test_runs_that_know_other_keys_or_times_are_not_even() -> None:
+    head, other = (started(MODULE, "lived", by_code=False) for _ in range(2))
+    assert other.is_even_with(head)
+    head.push(*ROW)
+    assert not other.is_even_with(head)
+    other.push(*ROW)
+    assert other.is_even_with(head)
+    other.push("T", {"symbol": ["X0"], "mid": [1.5]}, [2_000])
+    assert not other.is_even_with(head)
+    assert not started(MODULE, "sorted", by_code=False).is_even_with(head)
+
+
+@settings(max_examples=examples(200), deadline=None)
 @given(batches(), st.booleans())
 def test_the_cells_are_those_that_numpy_writes(
     given_batches: list[tuple[str, dict[str, Any], Any]], has_places: bool
