@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mt5bridge.broker.quiet import pass_over
 from mt5bridge.broker.requests import execute
 from mt5bridge.broker.slippage import note_range
 from mt5bridge.broker.state import Ints, Reals, State, Waiting
@@ -49,6 +50,10 @@ def run(
     """
     account = state.account[0]
     while at[0] < len(places):
+        if at[1] == 0:
+            pass_over(state, rows, places, times_msc, bids, asks, waiting, at)
+            if at[0] == len(places):
+                break
         row = rows[at[0]]
         if at[1] == 0:
             if not is_roomy(state):

@@ -112,8 +112,15 @@ def walk(
     course["stretches"] = 0
     for row in range(len(state.held)):
         state.held[row]["stretch"] = -1
-    dealt = charged = 0
-    for tick in range(len(rows)):
+    dealt = charged = tick = 0
+    while tick < len(rows):
+        if len(state.held) == 1:
+            until = at[dealt] if dealt < len(at) else len(rows)
+            if charged < len(charges):
+                until = min(until, charged_at[charged])
+            tick = stride(state, times_msc, bids, asks, tick, until)
+            if tick == len(rows):
+                break
         row = rows[tick]
         held = state.held[row]
         held["bid"] = bids[tick]
@@ -139,7 +146,80 @@ def walk(
         if first < dealt or course["open_lots"] > 0.0:
             note_fall(course)
             note_minute(course, state.minutes)
+        tick += 1
     course["ticks"] += len(rows)
+
+
+def stride(state: Walk, times_msc: Ints, bids: Reals, asks: Reals, first: int, until: int) -> int:
+    """Of an account's only symbol the ticks from `first` on that nothing but their quotes comes
+    with, if possible those up to `until`; the first that is left.
+    """
+    held, course = state.held[0], state.course[0]
+    if first >= until:
+        return first
+    if held["long_lots"] == 0.0 and held["short_lots"] == 0.0:
+        for tick in range(first, until):
+            course["newest_msc"] = max(course["newest_msc"], times_msc[tick])
+        held["bid"] = bids[until - 1]
+        held["ask"] = asks[until - 1]
+        return until
+    is_begun = course["minutes"] > 0 and course["highest_msc"] > 0 and held["stretch"] >= 0
+    if not is_begun or held["rate_way"] != 0 or course["open_lots"] <= 0.0:
+        return first
+    return open_stride(state, times_msc, bids, asks, first, until)
+
+
+def open_stride(
+    state: Walk, times_msc: Ints, bids: Reals, asks: Reals, first: int, until: int
+) -> int:
+    """While anything is open: as tick by tick, up to the end of a minute, but all that changes is
+    in registers. That is why it is long, and says again what `worth_of`, `note_quote`, `note_fall`
+    and `note_minute` say.
+    """
+    course, held = state.course[0], state.held[0]
+    stretch = state.stretches[held["stretch"]]
+    minute = state.minutes[course["minutes"] - 1]
+    long_lots, short_lots = held["long_lots"], held["short_lots"]
+    cost, size = held["long_cost"] - held["short_cost"], held["contract_size"]
+    worth, equity, newest_msc = held["worth"], course["equity"], course["newest_msc"]
+    past_msc = course["past_minute_msc"]
+    bid_low, bid_high = stretch["bid_low"], stretch["bid_high"]
+    ask_low, ask_high = stretch["ask_low"], stretch["ask_high"]
+    highest, highest_msc = course["highest"], course["highest_msc"]
+    fall, share = course["fall"], course["fall_share"]
+    low, high = minute["low"], minute["high"]
+    tick = first
+    while tick < until:
+        bid, ask, next_msc = bids[tick], asks[tick], max(newest_msc, times_msc[tick])
+        if next_msc >= past_msc:
+            break
+        newest_msc = next_msc
+        now_worth = (long_lots * bid - short_lots * ask - cost) * size
+        equity += now_worth - worth
+        worth = now_worth
+        bid_low, bid_high = min(bid_low, bid), max(bid_high, bid)
+        ask_low, ask_high = min(ask_low, ask), max(ask_high, ask)
+        low, high = min(low, equity), max(high, equity)
+        if equity > highest:
+            highest, highest_msc = equity, newest_msc
+        below = highest - equity
+        if below > fall:
+            fall = below
+            course["peak_msc"] = highest_msc
+            course["trough_msc"] = newest_msc
+        if highest > 0.0:
+            share = max(share, below / highest)
+        tick += 1
+    if tick > first:
+        held["bid"], held["ask"], held["worth"] = bids[tick - 1], asks[tick - 1], worth
+        course["equity"], course["newest_msc"] = equity, newest_msc
+        course["highest"], course["highest_msc"] = highest, highest_msc
+        course["fall"], course["fall_share"] = fall, share
+        stretch["bid_low"], stretch["bid_high"] = bid_low, bid_high
+        stretch["ask_low"], stretch["ask_high"] = ask_low, ask_high
+        minute["low"], minute["high"], minute["time_msc"] = low, high, newest_msc
+        minute["balance"], minute["equity"] = course["balance"], equity
+    return tick
 
 
 def behind(at: Ints, first: int) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple, replace
 from itertools import pairwise
 from typing import NamedTuple
@@ -45,22 +45,36 @@ ROUTES: list[dict[str, Route]] = [
 """Profits that are converted at the quotes of the other symbol, of the same, and of both."""
 
 
+OWN_ROUTES: list[dict[str, Route]] = [{}, {"X": (("X", INVERSE),)}]
+"""The same where X is alone."""
+BOTH = tuple(SYMBOLS)
+
+
 class Session(NamedTuple):
-    """Orders and ticks of two symbols."""
+    """Orders and ticks of one or two symbols."""
 
     orders: list[Order]
     ticks: Ticks
     terms: Terms
     routes: Mapping[str, Route] = {}
+    names: Sequence[str] = BOTH
 
 
-def drawn(seed: int, *, hedging: bool, digits: int | None, stop_out: bool = False) -> Session:
-    """Two sessions of one symbol each, merged by place; some places are those of both."""
+def drawn(
+    seed: int,
+    *,
+    hedging: bool,
+    digits: int | None,
+    stop_out: bool = False,
+    names: Sequence[str] = BOTH,
+    step_ms: int = STEP_MS,
+) -> Session:
+    """Sessions of one symbol each, merged by place; some places are those of both."""
     found: list[tuple[int, int, int, float, float]] = []
     orders: list[Order] = []
-    for row, name in enumerate(SYMBOLS):
+    for row, name in enumerate(names):
         made, rows = session(2 * seed + row, 0.01)
-        found += [(place, row, time * STEP_MS, bid, ask) for place, time, bid, ask in rows]
+        found += [(place, row, time * step_ms, bid, ask) for place, time, bid, ask in rows]
         late = {"time_msc": 0, "symbol": name, "valid_until_msc": 400 * DAY_MS}
         orders += [replace(one, **late) for one in made]  # type: ignore[arg-type]
     found.sort()
@@ -70,11 +84,12 @@ def drawn(seed: int, *, hedging: bool, digits: int | None, stop_out: bool = Fals
     if stop_out:  # three lots of Y block nearly all
         terms = replace(terms, balance=90.5, leverage=1.0, stop_out_percent=100.0)
     ticks = Ticks(rows_, places, times, bids, asks)
-    return Session(sorted(orders, key=lambda one: one.order), ticks, terms)
+    return Session(sorted(orders, key=lambda one: one.order), ticks, terms, names=names)
 
 
 def account_of(one: Session) -> Trading:
-    found = Trading(one.orders, SYMBOLS, Market(terms=one.terms, symbols=SYMBOLS))
+    symbols = {name: SYMBOLS[name] for name in one.names}
+    found = Trading(one.orders, symbols, Market(terms=one.terms, symbols=symbols))
     for name, route in one.routes.items():
         found.convert(name, route)
     return found
@@ -180,6 +195,31 @@ def test_as_an_account_that_is_asked_at_each_tick(
 ) -> None:  # fmt: skip
     one = drawn(seed, hedging=hedging, digits=digits, stop_out=stop_out)
     check(one._replace(routes=routes), edges)
+
+
+@given(
+    st.integers(0, 2**31), st.lists(st.integers(0, 80), max_size=5), st.booleans(),
+    st.sampled_from([None, 2]), st.booleans(), st.sampled_from(OWN_ROUTES),
+    st.sampled_from([1, 900, 20_000]), st.integers(1, 60),
+)  # fmt: skip
+def test_the_only_symbol_of_an_account(
+    seed: int, edges: list[int], hedging: bool, digits: int | None, stop_out: bool,
+    routes: Mapping[str, Route], step_ms: int, batch: int,
+) -> None:  # fmt: skip
+    """Of which several ticks may be taken at once while it is open, minutes begin in between."""
+    one = drawn(
+        seed, hedging=hedging, digits=digits, stop_out=stop_out, names=("X",), step_ms=step_ms
+    )._replace(routes=routes)
+    check(one, edges)
+    whole = gone_through(one, [], 1 << 16, strides)
+    for walker in (strides, walk, walked.code):
+        assert gone_through(one, edges, batch, walker) == whole
+
+
+def test_minutes_that_begin_while_the_only_symbol_is_open() -> None:
+    for seed in range(60):
+        one = drawn(seed, hedging=seed % 3 == 0, digits=2, names=("X",), step_ms=20_000)
+        assert gone_through(one, [], 1 << 16, walk) == gone_through(one, [], 1 << 16, strides)
 
 
 def gone_through(one: Session, edges: list[int], batch: int, walker: Walker) -> tuple[object, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -184,15 +185,15 @@ def test_tables_grow() -> None:
     assert deals(one_by_one, "ticket") == found
 
 
-def busy(loop: Run, hedging: bool) -> list[bytes]:
-    """Everything that a long session in two symbols leaves behind, its ticks in batches."""
+def busy(loop: Run, *, hedging: bool, is_ranged: bool, symbols: int, many: int) -> list[bytes]:
+    """Everything that a long session of so many orders leaves behind, its ticks in batches."""
     random = np.random.default_rng(3)
-    count, many = 4_000, 900
+    count = 4_000
     bids = np.round(1.1 + np.cumsum(random.integers(-3, 4, count)) * 1e-5, 5)
     asks = np.round(bids + random.integers(1, 9, count) * 1e-5, 5)
     rows = np.zeros(many, REQUEST)
     rows["tag"] = np.arange(1, many + 1)
-    rows["symbol"] = random.integers(0, 2, many)
+    rows["symbol"] = random.integers(0, symbols, many)
     rows["action"] = random.choice([0, 1, 1, 5, 6, 7, 8], many)
     rows["filling"] = random.integers(0, 4, many)
     rows["type"] = np.where(rows["action"] == DEAL, random.integers(0, 2, many),
@@ -220,26 +221,37 @@ def busy(loop: Run, hedging: bool) -> list[bytes]:
         impact_points=2.0,
         impact_lots=0.3,
         impact_power=0.6,
-        slippage_range=0.05,
-        slippage_range_ms=700,
+        slippage_range=0.05 * is_ranged,
+        slippage_range_ms=700 * is_ranged,
         slippage_random_points=4.0,
         slippage_seed=5,
         depth_lots=0.15,
     )
-    broker = Broker(terms, [EURUSD, charged], loop)
+    broker = Broker(terms, [charged, EURUSD][:symbols], loop)
     waiting, places = broker.waiting(rows), np.arange(count)
-    symbols = random.integers(0, 2, count)
+    quoted = random.integers(0, symbols, count)
     for some in np.array_split(places, 7):
-        broker.run(symbols[some], some, 100 * some, bids[some], asks[some], waiting)
+        broker.run(quoted[some], some, 100 * some, bids[some], asks[some], waiting)
     tables = waiting.answers, broker.take_deals(), broker.positions, broker.orders
     return [table.tobytes() for table in (*tables, broker.state.account, broker.state.symbols)]
 
 
+def tick_by_tick(*arguments: Any) -> bool:
+    """The slow, obvious way: no tick is passed over."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(run.__globals__, "pass_over", lambda *_: None)
+        return run(*arguments)
+
+
 @pytest.mark.parametrize("hedging", [False, True])
-def test_compiled_or_leaping_it_is_the_same(hedging: bool) -> None:
-    expected = busy(run, hedging)
-    assert busy(leap, hedging) == expected
-    assert busy(entry(run), hedging) == expected
+@pytest.mark.parametrize("is_ranged", [False, True])
+@pytest.mark.parametrize("symbols", [1, 2])
+def test_however_it_loops_it_is_the_same(hedging: bool, is_ranged: bool, symbols: int) -> None:
+    for many in (9, 90, 900):
+        drawn = partial(busy, hedging=hedging, is_ranged=is_ranged, symbols=symbols, many=many)
+        expected = drawn(tick_by_tick)
+        for loop in (run, leap, entry(run)):
+            assert drawn(loop) == expected
 
 
 def test_a_request_waits_for_a_tick_of_its_own_symbol() -> None:
