@@ -139,8 +139,13 @@ def test_rows_that_an_even_run_was_fed_lead_to_what_own_ones_lead_to(
             newest = int(times[-1]) if len(times) else newest
         if passed > 0:  # seconds have passed for all keys
             newest = max(newest, 1_000 * passed)
-            assert len({repr(run.advance(1_000 * passed).dicts()) for run in (head, behind, alone)}) == 1
-        rows = head.encoder.encode(stream, columns, times, range(head.next_order, head.next_order + len(times)))
+            assert (
+                len({repr(run.advance(1_000 * passed).dicts()) for run in (head, behind, alone)})
+                == 1
+            )
+        rows = head.encoder.encode(
+            stream, columns, times, range(head.next_order, head.next_order + len(times))
+        )
         for run in (behind, alone):
             for text in head.strings.values[len(run.strings) :]:
                 run.strings.code(text)
