@@ -105,7 +105,8 @@ def _feed(variants: Sequence[Variant], batch: InputRows, first: int) -> None:
         rows.ints[:, OUT_ORDER] = orders[rows.ints[:, OUT_ORDER] - first]
         one.results.take(rows)
 
-    even, others = [], []
+    even: list[Variant] = []
+    others: list[Variant] = []
     for one in variants[1:]:
         (even if one.run.is_even_with(head.run) else others).append(one)
     for one in others:
