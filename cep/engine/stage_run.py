@@ -117,7 +117,8 @@ class StageRun:
     def __init__(self, compiled: CompiledStage, clocks: Clocks) -> None:
         self.compiled = compiled
         self._clocks = clocks
-        self._run = uncompiled(compiled.run)
+        self._run: Run | None = None
+        """Uncompiled: made when rows come before there is machine code."""
         widths = compiled.stages.row_widths
         self._width = widths[0]
         self.state = new_state(compiled.layout, compiled.tables, widths, compiled.needs)
@@ -225,9 +226,11 @@ class StageRun:
 
     def _ran(self, start: int, stop: int, rows: InputRows) -> int:
         """Run rows whose clocks are known; the first one not done."""
-        if self._entry is None:
-            return self._run(start, stop, rows.ints, rows.floats, self.state)
-        return self._entry.run(start, stop, rows, self.state)
+        if self._entry is not None:
+            return self._entry.run(start, stop, rows, self.state)
+        if self._run is None:
+            self._run = uncompiled(self.compiled.run)
+        return self._run(start, stop, rows.ints, rows.floats, self.state)
 
     def feed_in_parts(self, rows: InputRows) -> Iterator[OutputRows]:
         """Run the stage over input rows; output comes as soon as there is a fair amount of it."""
