@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Unpack
 import pyarrow as pa
 
 from cep.backtest.account_tables import account_tables
-from cep.backtest.asked import Options, asked, rules_text
+from cep.backtest.asked import asked
 from cep.backtest.manifest import metrics
+from cep.backtest.options import Options, rules_text, whole
 from cep.backtest.processes import Sharing
 from cep.backtest.tables import Collected
 from cep.backtest.work import Finished, Work
@@ -70,6 +71,7 @@ def run(
     parts of time that the next run need not run again. RuleError,
     ParameterError, BacktestError or ArchiveError says what cannot be, and how to mend it.
     """
+    jobs = whole("jobs", jobs, 1)
     work = Work(asked(rules_text(rules), archive, options), shows_rows=True, has_report=True)
     told = [work.about_fills, *work.missing()]
     collected = Collected(work.asked.plan, work.asked.shown)

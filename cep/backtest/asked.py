@@ -6,65 +6,30 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, TypedDict
+from typing import Any
 
 from cep.account.known import known
-from cep.account.market import MAGIC, Market, market_at
-from cep.account.slippage import SlippageError, slippage_of
+from cep.account.market import Market, market_at
 from cep.archive import Archive, Odd
 from cep.backtest.dealt import reads_deals
 from cep.backtest.errors import BacktestError
+from cep.backtest.options import Options, checked
 from cep.backtest.points import Point, known_points, told_points
 from cep.backtest.selection import Selection, check_symbols, select
 from cep.backtest.simulate import prices_of, tick_selection
-from cep.lang import Given
 from cep.market import DEAL_STREAM, NONE, RECORDED, SIMULATED, check_market
 from cep.plan import compile_rules
 from cep.plan.nodes import Plan
-from cep.plan.rule_file import read_rule_file
 from mt5bridge.broker import Terms
 from mt5bridge.validate import Quality
 
-Moment = datetime | str | int | None
-"""A time in UTC: `2024-03-01`, `2024-03-01T09:30`, or ms since 1970."""
 REJECTABLE = {
     **{odd.name.lower(): int(odd) for odd in Odd if odd.name},
     "crossed": int(Quality.CROSSED),
     "late": int(Quality.LATE),
 }
 """Marks that rules may do without; ticks without a price or a time they never see."""
-
-
-class Options(TypedDict, total=False):
-    """Those of `mt5cep backtest`, by the same names: docs/operate.md says what each does.
-
-    `start` and `end` are `--from` and `--to`.
-    """
-
-    start: Moment
-    end: Moment
-    symbols: Collection[str] | None
-    reject: Collection[str]
-    streams: Collection[str] | None
-    fills: Literal["next-tick", "none"]
-    deals: Literal["simulated", "recorded"] | None
-    point: Mapping[str, float]
-    valid_seconds: int
-    magic: int
-    account: Path | str | None
-    parameters: Given
-    hedging: bool
-    latency: int
-    slippage: float | str
-
-
-DEFAULTS: Options = {
-    "start": None, "end": None, "symbols": None, "reject": (), "streams": None,
-    "fills": "next-tick", "deals": None, "point": {}, "valid_seconds": 60, "magic": MAGIC,
-    "account": None, "parameters": {}, "hedging": False, "latency": 0, "slippage": 0.0,
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,24 +77,15 @@ def asked(text: tuple[str, str], archive: Path | str, options: Options) -> Asked
     """A backtest of rules, their text and its name for messages. RuleError, ParameterError,
     BacktestError, AccountFileError or ArchiveError says what cannot be.
     """
-    unknown = sorted(options.keys() - DEFAULTS.keys())
-    if unknown:
-        names = ", ".join(DEFAULTS)
-        raise BacktestError(f"no option {', '.join(unknown)}", f"there are {names}")
-    given: Options = DEFAULTS | options
+    given = checked(options)
     plan = compile_rules(*text, parameters=given["parameters"], magic=given["magic"])
     check_market(plan)
-    try:
-        slippage_of(given["slippage"])
-    except SlippageError as problem:
-        raise BacktestError(str(problem), problem.hint) from None
     stored = Archive(archive)
     stored.require()
     check_symbols(stored, given["point"])
     selection = select(
-        stored, plan, given["symbols"], _msc(given["start"]), _msc(given["end"]),
-        _bits(given["reject"]),
-    )  # fmt: skip
+        stored, plan, given["symbols"], given["start"], given["end"], _bits(given["reject"])
+    )
     is_filled = given["fills"] != "none"
     market, points = _market(given, stored, selection, needs=is_filled and bool(plan.signals))
     if is_filled:
@@ -143,14 +99,13 @@ def asked(text: tuple[str, str], archive: Path | str, options: Options) -> Asked
 
 
 def _market(
-    given: Options, stored: Archive, selection: Selection, *, needs: bool
+    given: Mapping[str, Any], stored: Archive, selection: Selection, *, needs: bool
 ) -> tuple[Market, dict[str, Point]]:
     """How signals are filled and the sizes of points that are told, by an account's file and by the
     archive, whose word counts where the run `needs` it.
     """
-    file = None if given["account"] is None else Path(given["account"])
     versions = stored.manifest.specifications if needs else ()
-    told = known(file, versions, selection.interval_msc, given["point"])
+    told = known(given["account"], versions, selection.interval_msc, given["point"])
     plain = Terms(given["hedging"])
     market = market_at(told, plain, given["latency"], given["slippage"], given["magic"])
     return market, told_points(told, given["point"])
@@ -182,11 +137,6 @@ def _need_points(
         known_points(points, {name: prices_of(one) for name, one in available.items()})
 
 
-def rules_text(rules: Path | str) -> tuple[str, str]:
-    """Of a file, or a text itself, with a name for messages."""
-    return (read_rule_file(rules), str(rules)) if isinstance(rules, Path) else (rules, "rules")
-
-
 def _streams(plan: Plan, names: Collection[str] | None) -> tuple[str, ...] | None:
     if names is None:
         return None
@@ -198,7 +148,9 @@ def _streams(plan: Plan, names: Collection[str] | None) -> tuple[str, ...] | Non
     return tuple(names)
 
 
-def _said(given: Options, archive: str, plan: Plan, selection: Selection) -> dict[str, Any]:
+def _said(
+    given: Mapping[str, Any], archive: str, plan: Plan, selection: Selection
+) -> dict[str, Any]:
     """The options in values that JSON has, times in ms; all parameters with their values."""
     lists = {
         "symbols": given["symbols"], "reject": given["reject"], "streams": given["streams"],
@@ -219,15 +171,3 @@ def _bits(names: Collection[str]) -> int:
             raise BacktestError(f"--reject: no mark {name}", f"there are {', '.join(REJECTABLE)}")
         bits |= REJECTABLE[name]
     return bits
-
-
-def _msc(moment: Moment) -> int | None:
-    """In ms UTC; a time without a zone is UTC."""
-    if moment is None or isinstance(moment, int):
-        return moment
-    try:
-        found = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
-    except ValueError as problem:
-        hint = "write it such as 2024-03-01 or 2024-03-01T09:30"
-        raise BacktestError(f"{moment!r} is no moment ({problem})", hint) from None
-    return round((found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp() * 1000)

@@ -15,9 +15,10 @@ from typing import Any, Unpack
 import msgspec
 
 from cep.backtest.account_tables import deals_table, orders_table
-from cep.backtest.asked import Asked, Options, asked, rules_text
+from cep.backtest.asked import Asked, asked
 from cep.backtest.cuts import Place, cut_places, records_before
-from cep.backtest.errors import BacktestError
+from cep.backtest.options import Options, rules_text
+from cep.backtest.options import whole as whole_number
 from cep.backtest.row_file import RowFile
 from cep.backtest.simulate import Outcome
 from cep.backtest.work import Advance, Progress, Work, no_progress
@@ -108,8 +109,7 @@ def look(
     progress: Progress = no_progress,
 ) -> Lookahead:
     """As `lookahead`, of a text and its name."""
-    if cuts.count < 1:
-        raise BacktestError(f"{cuts.count} cuts show nothing", "ask for 1 at least")
+    whole_number("cuts", cuts.count, 1)
     with watched() as reads:
         load_texts(loaded_files())  # again: what they read meanwhile is seen, too
         whole = asked(text, archive, options)

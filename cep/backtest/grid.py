@@ -11,8 +11,10 @@ from typing import Any, NamedTuple, TypeVar, Unpack
 
 from cep.account.harsher import Harsher
 from cep.account.market import Market
-from cep.backtest.asked import Options, asked, rules_text
+from cep.backtest.asked import asked
+from cep.backtest.bounds import ADDED_MAX, LATENCY_MS_MAX, SPREAD_MAX, SPREAD_MIN
 from cep.backtest.errors import BacktestError
+from cep.backtest.options import Options, number, rules_text, whole
 from cep.backtest.trial import Trial
 from cep.backtest.work import Progress, Work, no_progress
 from cep.dropped import Dropped
@@ -31,14 +33,17 @@ class Spread(NamedTuple):
     def of(cls, text: str) -> Spread:
         """`1.5` is a factor, `+2` are points. BacktestError for what is neither."""
         try:
-            number = float(text)
+            value = float(text)
         except ValueError:
-            number = math.nan
-        if not 0.0 <= number < math.inf:
+            value = math.nan
+        is_added = text.strip().startswith("+")
+        least, most = (0.0, ADDED_MAX) if is_added else (SPREAD_MIN, SPREAD_MAX)
+        if not least <= value <= most:
             raise BacktestError(
-                f"spread {text!r}: no factor, and no points to add", "write 1.5, or +2 for points"
-            )
-        return cls(points=number) if text.strip().startswith("+") else cls(number)
+                f"spread {text!r}: no factor from {SPREAD_MIN:g} to {SPREAD_MAX:g}, and no points "
+                "to add", "write 1.5, or +2 for points",
+            )  # fmt: skip
+        return cls(points=value) if is_added else cls(value)
 
     def __str__(self) -> str:
         return f"+{self.points:g}" if self.points else f"{self.factor:g}"
@@ -61,13 +66,14 @@ class Axes(NamedTuple):
     @property
     def checked(self) -> Axes:
         """Each value once. BacktestError where there are none, too many, or one cannot be."""
-        found = Axes(_once(self.latency), _once(self.slippage), _once(self.spread))
+        found = Axes(
+            _once([whole("latency", one, 0, LATENCY_MS_MAX) for one in self.latency]),
+            _once([number("slippage", one, 0.0, ADDED_MAX) for one in self.slippage]),
+            _once(self.spread),
+        )
         for name, values in found._asdict().items():
             if not values:
                 raise BacktestError(f"{name}: no value", "name at least one")
-        for value in (*found.latency, *found.slippage):
-            if not 0 <= value < math.inf:
-                raise BacktestError(f"{value} ms or points cannot be", "0 is the least")
         if math.prod(map(len, found)) > CELLS_MOST:
             raise BacktestError(
                 f"{math.prod(map(len, found)):,} cells are too many, {CELLS_MOST:,} the most",

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from cep.backtest.bounds import LATENCY_MS_MAX
 from cep.cli.options import Command, with_options
 from cep.cli.paths import FILE
 
@@ -39,7 +40,7 @@ _ACCOUNT = (
 _OPTIONS = (
     *_ACCOUNT,
     click.option(
-        "--latency", "latency_ms", type=click.IntRange(min=0), metavar="MS",
+        "--latency", "latency_ms", type=click.IntRange(0, LATENCY_MS_MAX), metavar="MS",
         help="Milliseconds from a signal to its order at the broker (default: 0).",
     ),
     click.option(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
+from cep.backtest.bounds import MAGIC_MAX, VALID_SECONDS_MAX, Deals, Fills
 from cep.cli.account import ACCOUNT, ACCOUNT_FILE
 from cep.cli.errors import UserError
 from cep.cli.moments import MOMENT, utc_msc
@@ -15,7 +16,7 @@ from cep.cli.paths import ARCHIVE
 from cep.cli.points import given_points
 
 if TYPE_CHECKING:
-    from cep.backtest.asked import Options
+    from cep.backtest.options import Options
 
 _RECORDS = (
     click.option(
@@ -37,11 +38,11 @@ _RECORDS = (
 )  # fmt: skip
 _FILLS = (
     click.option(
-        "--fills", type=click.Choice(["next-tick", "none"]), default="next-tick",
+        "--fills", type=click.Choice(get_args(Fills)), default="next-tick",
         show_default=True, help="How signals are filled.",
     ),
     click.option(
-        "--deals", type=click.Choice(["simulated", "recorded"]),
+        "--deals", type=click.Choice(get_args(Deals)),
         help="Which fills rules see (default: those the archive has recorded, else the simulated).",
     ),
     click.option(
@@ -49,11 +50,11 @@ _FILLS = (
         help="Size of a point, where nobody else has told it. Repeat it.",
     ),
     click.option(
-        "--valid-seconds", type=click.IntRange(min=0), default=60, show_default=True,
+        "--valid-seconds", type=click.IntRange(0, VALID_SECONDS_MAX), default=60, show_default=True,
         help="How long a signal without `for` TIME waits for a tick.",
     ),
     click.option(
-        "--magic", type=click.IntRange(min=0), default=77, show_default=True,
+        "--magic", type=click.IntRange(0, MAGIC_MAX), default=77, show_default=True,
         help="Magic number of the orders, which their deals carry.",
     ),
 )  # fmt: skip

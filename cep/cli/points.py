@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from cep.backtest.bounds import POINT_MAX, POINT_MIN
 from cep.cli.errors import UserError
 
 
@@ -23,6 +24,11 @@ def _point(text: str) -> tuple[str, float]:
         point = float(size)
     except ValueError:
         point = 0.0
-    if not symbol.strip() or not 0 < point < float("inf"):
+    if not symbol.strip() or not point > 0:
         raise UserError(f"--point {text}: not SYMBOL=SIZE", "for example --point EURUSD=0.00001")
+    if not POINT_MIN <= point <= POINT_MAX:
+        raise UserError(
+            f"--point {text}: no market has such a point",
+            f"give one from {POINT_MIN:g} to {POINT_MAX:g}, such as --point EURUSD=0.00001",
+        )
     return symbol.strip(), point

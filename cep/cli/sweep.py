@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,6 @@ from cep.cli.text import counted, right_aligned, say
 
 if TYPE_CHECKING:
     from cep.backtest.pool import Helpers
-    from cep.lang.parameters import Parameter
     from cep.sweep.found import Found
     from cep.sweep.search import Search
     from cep.sweep.sweep import Bench
@@ -74,7 +73,7 @@ def command(
     tell_place(place, bench)
     with ended_by_signals(), place.helpers() as helpers:
         found = _swept(bench, search, helpers)
-    say("\n".join(lines(found, by, top, bench.known)))
+    say("\n".join(lines(found, by, top, bench)))
     if out is not None:
         with output(out) as sink:
             sink.write(content([one.row() for one in found.rows], out))
@@ -116,15 +115,19 @@ def _swept(bench: Bench, search: Search, helpers: Helpers | None) -> Found:
     return Found(sorted(rows, key=lambda one: one.number), wanted)
 
 
-def lines(found: Found, by: str, top: int, known: Sequence[Parameter]) -> list[str]:
+def lines(found: Found, by: str, top: int, bench: Bench) -> list[str]:
     """The best as text, and what is to be thought of them."""
-    shown = {one.name: one.shown for one in known}
+    shown = {one.name: one.shown for one in bench.known}
+    digits = bench.asked.market.terms.money_digits
     run, best = found.run, found.best(by, top)
     told = [f"{counted(len(run), 'variant')} of {found.wanted:,}, best by {by}:"]
     if best:
         names = list(best[0].values)
         rows = [
-            [*(shown[name](value) for name, value in one.values.items()), *cells(one.measures)]
+            [
+                *(shown[name](value) for name, value in one.values.items()),
+                *cells(one.measures, digits),
+            ]
             for one in best
         ]
         told += right_aligned([[*names, *SHOWN], *rows])
@@ -153,13 +156,8 @@ def warning(found: Found, by: str) -> list[str]:
     ]
 
 
-def cells(measures: Mapping[str, Any]) -> list[str]:
-    """The measures that tables show."""
-    return [cell(measures[name]) for name in SHOWN]
+def cells(measures: Mapping[str, Any], digits: int | None) -> list[str]:
+    """The measures that tables show; money has so many digits."""
+    from cep.sweep.tried import measure_text
 
-
-def cell(value: object) -> str:
-    """A value of a table; `-` for none."""
-    if value is None:
-        return "-"
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    return [measure_text(name, measures[name], digits) for name in SHOWN]

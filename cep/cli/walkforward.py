@@ -18,14 +18,14 @@ from cep.cli.paths import FILE
 from cep.cli.progress import progress
 from cep.cli.rules import RULES, read_rules
 from cep.cli.summary import note
-from cep.cli.sweep import INTERRUPTED, SHOWN, cell, cells
+from cep.cli.sweep import INTERRUPTED, SHOWN, cells
 from cep.cli.sweep_options import LENGTH, TRIALS, wish_of
 from cep.cli.text import counted, right_aligned, say
 from cep.report.tables import time_text
 
 if TYPE_CHECKING:
     from cep.backtest.pool import Helpers
-    from cep.lang.parameters import Parameter
+    from cep.sweep.sweep import Bench
     from cep.sweep.walk import Walk, Walked, Window
 
 
@@ -62,7 +62,7 @@ def command(
         note(f"on Spark {place.master}, {counted(len(some), 'window')}, each a task")
     with ended_by_signals(), place.helpers() as helpers:
         found = _walked(Walk(bench, search, by), some, helpers)
-    say("\n".join(lines(found, by, bench.known)))
+    say("\n".join(lines(found, by, bench)))
     if out is not None:
         with output(out) as sink:
             sink.write(content([one.row() for one in found], out))
@@ -84,26 +84,29 @@ def _walked(walk: Walk, some: Sequence[Window], helpers: Helpers | None) -> list
     return found
 
 
-def lines(found: Sequence[Walked], by: str, known: Sequence[Parameter]) -> list[str]:
+def lines(found: Sequence[Walked], by: str, bench: Bench) -> list[str]:
     """A line for each window, and what all tests come to."""
+    from cep.sweep.tried import measure_text
     from cep.sweep.walk import total
 
     if not found:
         return []
     names = list(next((one.values for one in found if one.values), {}))
     head = ["traded from", *names, f"trained {by}", *SHOWN]
-    shown = {one.name: one.shown for one in known}
+    shown = {one.name: one.shown for one in bench.known}
+    digits = bench.asked.market.terms.money_digits
     rows = [
         [
             time_text(one.window.test_msc)[:16],
             *(shown[name](one.values[name]) if one.values else "-" for name in names),
-            cell(one.trained),
-            *cells(one.row()),
+            measure_text(by, one.trained, digits),
+            *cells(one.row(), digits),
         ]
         for one in found
     ]
     together = total(found)
-    last = ["together", *[""] * len(names), "", *(cell(getattr(together, name)) for name in SHOWN)]
+    sums = {name: getattr(together, name) for name in SHOWN}
+    last = ["together", *[""] * len(names), "", *cells(sums, digits)]
     return [
         *right_aligned([head, *rows, last]),
         f"{counted(len(found), 'window')}; each began with flat positions, rules had seen the "

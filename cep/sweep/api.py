@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Unpack
 
-from cep.backtest.asked import Options, rules_text
+from cep.backtest.options import Options, rules_text, whole
 from cep.backtest.pool import Helpers, Processes
 from cep.sweep.found import Found
 from cep.sweep.search import Wish
@@ -16,8 +16,8 @@ from cep.sweep.walk import Walk, Walked, walked, windows
 
 
 def helpers_of(jobs: int) -> Helpers | None:
-    """Who works beside this process."""
-    return Processes(jobs) if jobs > 1 else None
+    """Who works beside this process. BacktestError for less than one process."""
+    return Processes(jobs) if whole("jobs", jobs, 1) > 1 else None
 
 
 def walkforward(
@@ -40,10 +40,14 @@ def walkforward(
     All others are as for `run`; a search by Optuna is one for each stretch. SweepError says where
     that cannot be.
     """
+    helpers, lengths = (
+        helpers_of(jobs),
+        (whole("train_ms", train_ms, 1), whole("test_ms", test_ms, 1)),
+    )
     bench = Bench(Job(rules_text(rules), str(archive), options))
     search = Wish(random, optuna, by, seed, limit).search(bench, tried or {})
-    some = windows(*bench.asked.selection.interval_msc, train_ms, test_ms)
-    return list(walked(Walk(bench, search, by), some, helpers_of(jobs)))
+    some = windows(*bench.asked.selection.interval_msc, *lengths)
+    return list(walked(Walk(bench, search, by), some, helpers))
 
 
 def run(
@@ -67,7 +71,8 @@ def run(
     wants several must begin under `if __name__ == "__main__":`. Options are those of
     `cep.backtest.run`. SweepError, ParameterError and what that raises say what cannot be.
     """
+    helpers = helpers_of(jobs)
     bench = Bench(Job(rules_text(rules), str(archive), options))
     search = Wish(random, optuna, by, seed, limit).search(bench, tried or {})
-    rows = [one for block in search.rows(bench, helpers_of(jobs)) for one in block]
+    rows = [one for block in search.rows(bench, helpers) for one in block]
     return Found(sorted(rows, key=lambda one: one.number), len(rows))

@@ -14,7 +14,7 @@ from cep.lang.parameters import Parameter, Value
 from cep.report import Heat, Report, Table, Verdict, render
 from cep.report.tables import time_text
 from cep.sweep.found import Found
-from cep.sweep.tried import MEASURES, SMALL_IS_GOOD, Tried
+from cep.sweep.tried import MEASURES, SMALL_IS_GOOD, Tried, measure_text
 
 HEATS_MAX = 6
 VALUES_MAX = 60
@@ -27,23 +27,29 @@ def page(found: Found, by: str, asked: Asked, known: Sequence[Parameter]) -> str
     """The page's HTML."""
     first, last = asked.selection.interval_msc
     best = found.best(by, BEST_ROWS)
+    digits = asked.market.terms.money_digits
     return render(
         Report(
             f"Sweep of {asked.plan.name}",
             f"{time_text(first)} to {time_text(last)} UTC, {len(found.run):,} variants, by {by}",
             verdict=_verdict(found, by),
-            summary=_summary(best[0], known) if best else (),
-            heats=tuple(heats(found.run, by, known)),
+            summary=_summary(best[0], known, digits) if best else (),
+            heats=tuple(heats(found.run, by, known, digits)),
             tables=(
-                _table(best, by, known),
+                _table(best, by, known, digits),
                 Table("Assumptions", ("",), [(text,) for text in _told(asked)]),
             ),
         )
     )
 
 
-def heats(run: Sequence[Tried], by: str, known: Sequence[Parameter]) -> list[Heat]:
-    """A map for each pair of parameters that have several values: the mean over all others."""
+def heats(
+    run: Sequence[Tried], by: str, known: Sequence[Parameter], digits: int | None = None
+) -> list[Heat]:
+    """A map for each pair of parameters that have several values: the mean over all others.
+
+    Money has so many `digits`.
+    """
     names = (
         [name for name in run[0].values if len({one.values[name] for one in run}) > 1]
         if run
@@ -57,7 +63,7 @@ def heats(run: Sequence[Tried], by: str, known: Sequence[Parameter]) -> list[Hea
     return [
         _heat(
             run, by, (shown[across], wide[across]),
-            (None, [None]) if up is None else (shown[up], wide[up]),
+            (None, [None]) if up is None else (shown[up], wide[up]), digits,
         )
         for across, up in pairs
     ]  # fmt: skip
@@ -68,6 +74,7 @@ def _heat(
     by: str,
     across_columns: tuple[Parameter, Sequence[Value]],
     up_rows: tuple[Parameter | None, Sequence[Value | None]],
+    digits: int | None,
 ) -> Heat:
     (across, columns), (up, rows) = across_columns, up_rows
     cells: dict[tuple[int, int], list[float]] = {}
@@ -88,7 +95,7 @@ def _heat(
         title, across.name, "" if up is None else up.name,
         [across.shown(value) for value in columns],
         [by if up is None or value is None else up.shown(value) for value in rows],
-        [[_text(value) for value in row] for row in means.tolist()],
+        [[measure_text(by, value, digits) for value in row] for row in means.tolist()],
         [[None if np.isnan(value) else value for value in row] for row in found.tolist()],
         best,
     )  # fmt: skip
@@ -118,21 +125,26 @@ def _verdict(found: Found, by: str) -> Verdict:
     return Verdict(luck >= ENOUGH, told)
 
 
-def _summary(best: Tried, known: Sequence[Parameter]) -> tuple[tuple[str, str], ...]:
+def _summary(
+    best: Tried, known: Sequence[Parameter], digits: int | None
+) -> tuple[tuple[str, str], ...]:
     shown = {one.name: one.shown for one in known}
     values = [(name, shown[name](value)) for name, value in best.values.items()]
     names = ("net", "trades", "win_rate", "profit_factor", "sharpe", "drawdown")
-    measures = [(f"best: {name.replace('_', ' ')}", _text(best.measures[name])) for name in names]
+    measures = [
+        (f"best: {name.replace('_', ' ')}", measure_text(name, best.measures[name], digits))
+        for name in names
+    ]
     return (*values, *measures)
 
 
-def _table(best: Sequence[Tried], by: str, known: Sequence[Parameter]) -> Table:
+def _table(best: Sequence[Tried], by: str, known: Sequence[Parameter], digits: int | None) -> Table:
     shown = {one.name: one.shown for one in known}
     names = list(best[0].values) if best else []
     rows = [
         (
             *(shown[name](one.values[name]) for name in names),
-            *(_rounded(one.measures[name]) for name in MEASURES),
+            *(measure_text(name, one.measures[name], digits) for name in MEASURES),
         )
         for one in best
     ]
@@ -150,11 +162,3 @@ def _told(asked: Asked) -> list[str]:
 
 def _order(value: Value) -> tuple[bool, float, str]:
     return (True, 0.0, value) if isinstance(value, str) else (False, float(value), "")
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else float(f"{value:.5g}")
-
-
-def _text(value: float | None) -> str:
-    return "-" if value is None or np.isnan(value) else f"{value:.5g}"

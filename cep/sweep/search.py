@@ -6,13 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from cep.backtest.options import whole
 from cep.backtest.pool import Helpers
 from cep.sweep.blocks import swept
 from cep.sweep.errors import SweepError
 from cep.sweep.guided import Guide, guided
 from cep.sweep.sweep import Advance, Bench
 from cep.sweep.trials import LIMIT, Axis, Trial, axes, draws, grid
-from cep.sweep.tried import Tried
+from cep.sweep.tried import Tried, check_measure
 
 
 class Search(Protocol):
@@ -74,10 +75,15 @@ class Wish:
     limit: int = LIMIT
 
     def search(self, bench: Bench, tried: Mapping[str, str]) -> Search:
-        """What is to be tried of the values `tried`. SweepError, ParameterError."""
+        """What is to be tried of the values `tried`. SweepError, BacktestError, ParameterError."""
         if self.random is not None and self.optuna is not None:
             hint = "leave one of them out"
             raise SweepError("--random and --optuna exclude each other", hint)
+        check_measure(self.by)
+        for name, value in (("random", self.random), ("optuna", self.optuna)):
+            if value is not None:
+                whole(name, value, 1)
+        whole("limit", self.limit, 1)
         found = axes(bench.known, tried)
         if self.optuna is not None:
             Guide(found, self.by, self.seed)  # says what it lacks before any work

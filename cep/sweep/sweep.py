@@ -7,7 +7,8 @@ from copy import copy
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from cep.backtest.asked import Asked, Options, asked
+from cep.backtest.asked import Asked, asked
+from cep.backtest.options import Options
 from cep.backtest.results import Results
 from cep.backtest.selection import select
 from cep.backtest.work import Work
@@ -60,7 +61,7 @@ class Bench:
     def between(self, from_msc: int, to_msc: int) -> Bench:
         """The same over the records of a range of time. BacktestError where there are none."""
         found, mine = copy(self), self.asked
-        wanted = self.job.options.get("symbols")
+        wanted = mine.said["symbols"]
         some = select(mine.archive, mine.plan, wanted, from_msc, to_msc, mine.selection.hidden)
         found.asked = replace(mine, selection=some)
         found.fills = Fills(found.asked)

@@ -52,7 +52,7 @@ class Axis:
         return rounded(self.low + place * self.step, self.of.type)
 
 
-def axes(known: Sequence[Parameter], given: Mapping[str, str]) -> list[Axis]:
+def axes(known: Sequence[Parameter], given: Mapping[str, object]) -> list[Axis]:
     """What is tried of each parameter that has several values: those of the rules, or given.
 
     `given` are texts by names: `1:3:0.1`, `1,2,3` or one value. SweepError, ParameterError.
@@ -66,8 +66,11 @@ def axes(known: Sequence[Parameter], given: Mapping[str, str]) -> list[Axis]:
     )
 
 
-def of_text(one: Parameter, text: str) -> Axis:
+def of_text(one: Parameter, text: object) -> Axis:
     """What a text says is to be tried; each value must be one that the parameter may have."""
+    if not isinstance(text, str):
+        hint = 'write a text: "1:3:0.5" from 1 to 3, or "1,2,3"'
+        raise SweepError(f"{one.name}: {text!r} does not say what to try", hint)
     if one.type != "string" and ":" in text:
         return _of_range(one, text)
     parts = [part.strip() for part in text.split(",")]

@@ -11,17 +11,34 @@ from numpy.typing import NDArray
 
 from cep.backtest.daily import daily, returns
 from cep.backtest.metrics import ALL, by_signal
+from cep.backtest.page import amount
 from cep.backtest.selection import Selection
 from cep.backtest.simulate import Outcome
 from cep.backtest.work import Work
 from cep.lang.parameters import Value
+from cep.sweep.errors import SweepError
 
 MEASURES = (
     "net", "trades", "wins", "win_rate", "profit", "costs", "points", "expectancy_points",
     "profit_factor", "sharpe", "drawdown", "equity_drawdown", "daily_sharpe", "exposure",
 )  # fmt: skip
 """What a row says behind its parameters, as the results of a backtest say it of all trades."""
+MONEY = frozenset(("net", "profit", "costs", "drawdown", "equity_drawdown"))
+"""Those that are amounts of the account's money, where it has any."""
 SMALL_IS_GOOD = frozenset(("drawdown", "equity_drawdown", "exposure"))
+
+
+def measure_text(name: str, value: float | None, digits: int | None) -> str:
+    """A measure for people; money has so many digits, as `backtest` shows it, `-` is for none."""
+    if value is None or np.isnan(value):
+        return "-"
+    return amount(value, digits) if name in MONEY else f"{value:.6g}"
+
+
+def check_measure(by: object) -> None:
+    """SweepError for what is no measure of a variant."""
+    if not isinstance(by, str) or by not in MEASURES:
+        raise SweepError(f"by: {by!r} is no measure", f"there are {', '.join(MEASURES)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +70,11 @@ def failed(number: int, values: Mapping[str, Value], problem: Exception) -> Trie
 
 
 def ranked(found: Sequence[Tried], by: str) -> list[Tried]:
-    """The best first; those without such a measure last, and of equals the first tried first."""
+    """The best first; those without such a measure last, and of equals the first tried first.
+
+    SweepError for what is no measure.
+    """
+    check_measure(by)
 
     def place(one: Tried) -> tuple[bool, float, int]:
         value = one.measures.get(by)

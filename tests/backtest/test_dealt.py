@@ -19,9 +19,10 @@ from cep.account.account_file import AccountFile, SymbolPart
 from cep.account.market import Market
 from cep.archive import Archive
 from cep.backtest.account import Account
-from cep.backtest.asked import Options, asked
+from cep.backtest.asked import asked
 from cep.backtest.dealt import comment, dealt
 from cep.backtest.gathered import gathered
+from cep.backtest.options import Options
 from cep.backtest.orders import orders
 from cep.backtest.points import Point
 from cep.backtest.records import read

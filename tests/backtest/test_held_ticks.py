@@ -11,7 +11,7 @@ import pytest
 from cep.archive import Archive
 from cep.archive.store import Folder
 from cep.backtest import Backtest, held_ticks, run
-from cep.backtest.asked import Options
+from cep.backtest.options import Options
 from tests.backtest.archives import START_MSC, imported, recorded
 from tests.backtest.rules import CHAINED, KEYED
 

@@ -208,7 +208,7 @@ def test_too_little_to_cut_is_refused(tmp_path: Path) -> None:
     archive = imported(tmp_path, rows=1)  # of three symbols, which share their number
     with pytest.raises(BacktestError, match="no record behind which anything could be cut off"):
         lookahead(TICK + BANDS, archive.directory)
-    with pytest.raises(BacktestError, match="0 cuts show nothing"):
+    with pytest.raises(BacktestError, match="cuts: 0 is out of its range"):
         lookahead(TICK + BANDS, archive.directory, cuts=0)
     Archive(tmp_path / "empty").directory.mkdir()
     with pytest.raises(ArchiveError, match="no archive here"):

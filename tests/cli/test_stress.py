@@ -81,7 +81,7 @@ def test_cells_as_json(folder: Path) -> None:
     [
         (["--latency", "fast"], "--latency fast: no numbers"),
         (["--latency", "1.5"], "--latency 1.5: no numbers"),
-        (["--slippage", "-1"], "-1.0 ms or points cannot be"),
+        (["--slippage", "-1"], "slippage: -1.0 is out of its range"),
         (["--slippage", ","], "slippage: no value"),
         (["--spread", "1,x"], "spread 'x': no factor"),
         (["--fills", "none"], "nothing is traded"),

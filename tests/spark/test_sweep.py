@@ -11,8 +11,8 @@ from click.testing import CliRunner, Result
 from pyspark.sql import SparkSession
 
 from cep.archive import Archive
-from cep.backtest.asked import Options
 from cep.backtest.errors import BacktestError
+from cep.backtest.options import Options
 from cep.cli import main
 from cep.functions import load_functions
 from cep.functions.files import load_texts

@@ -7,13 +7,14 @@ from pathlib import Path
 import numpy as np
 from click.testing import CliRunner
 
+from cep.backtest.page import amount
 from cep.cli import main
 from cep.lang import parameters_of
 from cep.lang.parameters import Value
 from cep.report import Heat
 from cep.report.heat import heat_html
 from cep.sweep.page import heats, shares
-from cep.sweep.tried import Tried
+from cep.sweep.tried import Tried, measure_text
 from tests.backtest.archives import imported
 from tests.sweep.test_sweep import POINTS, RULES
 
@@ -75,3 +76,14 @@ def test_the_command_writes_it(tmp_path: Path) -> None:
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert page.count('<figure class="card heat">') == 3
     assert "12 variants, by net" in page and "The best by net" in page
+
+
+def test_money_is_shown_to_the_cent_as_in_a_backtest() -> None:
+    """An amount of 12,065.58 is no 12,066.0; other measures have the digits that tell."""
+    assert measure_text("net", -12_065.58, 2) == "-12,065.58" == amount(-12_065.58, 2)
+    assert measure_text("drawdown", 0.5, 2) == "0.50" and measure_text("net", None, 2) == "-"
+    assert (measure_text("points", 12_065.5, 2), measure_text("trades", 12_065, 2)) == (
+        "12065.5", "12065"
+    )  # fmt: skip
+    run = [tried(n, value, A=n) for n, value in enumerate([-12_065.58, 3.0])]
+    assert heats(run, "net", KNOWN, 2)[0].texts == [["-12,065.58", "3.00"]]
