@@ -98,7 +98,10 @@ def equity_table(outcome: Outcome) -> pa.Table:
 
 
 def _column(deals: Table, name: str) -> pa.Array:
-    return pa.array(deals[name].copy())
+    values = deals[name].copy()
+    if values.dtype.kind == "f":
+        values += 0.0  # costs of nothing are 0.0, never -0.0
+    return pa.array(values)
 
 
 def _texts(deals: Table, name: str, texts: dict[int, str]) -> pa.Array:

@@ -4,7 +4,7 @@ command line share.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,11 +15,12 @@ from cep.archive import Archive, Odd
 from cep.backtest.dealt import reads_deals
 from cep.backtest.errors import BacktestError
 from cep.backtest.options import Options, checked
-from cep.backtest.points import Point, known_points, told_points
+from cep.backtest.points import Point, known_points, told_points, too_coarse
 from cep.backtest.selection import Selection, check_symbols, select
 from cep.backtest.simulate import prices_of, tick_selection
 from cep.market import DEAL_STREAM, NONE, RECORDED, SIMULATED, check_market
 from cep.plan import compile_rules
+from cep.plan.app import UNNAMED
 from cep.plan.nodes import Plan
 from mt5bridge.broker import Terms
 from mt5bridge.validate import Quality
@@ -34,8 +35,11 @@ REJECTABLE = {
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A backtest that can be run. `said` are the options with which it was asked, plain values."""
+    """A backtest that can be run. `said` are the options with which it was asked, plain values;
+    `title` names its rules for people.
+    """
 
+    title: str
     plan: Plan
     archive: Archive
     selection: Selection
@@ -66,6 +70,14 @@ class Asked:
         asked = self.deals or (SIMULATED if recorded == NONE else RECORDED)
         return SIMULATED if can_be_simulated and asked == SIMULATED else recorded
 
+    def doubted(self) -> Iterator[str]:
+        """The points of symbols that may be traded which are too coarse for their prices."""
+        told = _traded(self.plan, self.selection) & self.points.keys()
+        if self.fills and self.plan.signals and told:
+            available = tick_selection(self.archive, self.selection, told).by_symbol()
+            for name, one in sorted(available.items()):
+                yield from too_coarse(name, self.points[name], prices_of(one))
+
     @property
     def has_account(self) -> bool:
         """Whether rules and account wait for each other: one task."""
@@ -93,7 +105,8 @@ def asked(text: tuple[str, str], archive: Path | str, options: Options) -> Asked
         _need_points(plan, stored, selection, points)
         market.check_told(_traded(plan, selection))
     return Asked(
-        plan, stored, selection, market, points, _streams(plan, given["streams"]), is_filled,
+        _title(plan, text[1]), plan, stored, selection, market, points,
+        _streams(plan, given["streams"]), is_filled,
         given["deals"], given["valid_seconds"], _said(given, str(archive), plan, selection),
     )  # fmt: skip
 
@@ -135,6 +148,12 @@ def _need_points(
     if untold := _traded(plan, selection) - points.keys():
         available = tick_selection(stored, selection, untold).by_symbol()
         known_points(points, {name: prices_of(one) for name, one in available.items()})
+
+
+def _title(plan: Plan, file: str) -> str:
+    """The rules' own name, where they have one, and their file's."""
+    name = Path(file).name
+    return name if plan.name in (UNNAMED, Path(name).stem) else f"{plan.name} ({name})"
 
 
 def _streams(plan: Plan, names: Collection[str] | None) -> tuple[str, ...] | None:

@@ -6,8 +6,9 @@ What prices show of it is for people who are to tell it, and for terminals that 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +19,9 @@ from cep.backtest.errors import BacktestError
 
 DIGITS_MAX = 8
 SAMPLE_ROWS = 50_000
+CHECKED_ROWS = 2_000
+COARSE = 9.5
+"""A tenth, whatever doubles lose of it."""
 NAMED = 5
 """So many symbols at most are named to who has to tell of them."""
 PRICES_MIN = 5
@@ -106,6 +110,22 @@ def derived_points(
             f"give it as the broker has it, such as EURUSD=0.00001: {options}",
         )
     return {name: seen[name].point if name in seen else _as_point(given[name]) for name in prices}
+
+
+def too_coarse(
+    symbol: str, told: float | Point, prices: Iterable[NDArray[np.float64]]
+) -> Iterator[str]:
+    """What to say of a size that is told, where the first prices have steps a tenth of it or less:
+    distances and results in points are of another size then.
+    """
+    seen, size = evidence(one[:CHECKED_ROWS] for one in islice(prices, 2)), _as_point(told).size
+    if seen.problem is None and size > COARSE * seen.point.size:
+        shown = point_text(seen.point.size)
+        yield (
+            f"the point of {symbol} is told to be {point_text(size)}, and its prices show {shown}, "
+            f"{seen.point.why}: distances in points are {size / seen.point.size:,.0f} times as far "
+            f"then; correct what is told, such as {_option(symbol, shown)}"
+        )
 
 
 def _as_point(told: float | Point) -> Point:

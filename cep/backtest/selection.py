@@ -198,10 +198,13 @@ def check_symbols(archive: Archive, symbols: Iterable[str]) -> None:
     )
     for symbol in symbols:
         if symbol not in known:
-            raise BacktestError(f"the archive has no symbol {symbol}", _similar(symbol, known))
+            raise BacktestError(
+                f"the archive has no symbol {symbol}", similar_symbol(symbol, known)
+            )
 
 
-def _similar(symbol: str, known: list[str]) -> str:
+def similar_symbol(symbol: str, known: list[str]) -> str:
+    """What may be meant by the name of a symbol that is not known."""
     lower = {name.lower(): name for name in known}
     close = get_close_matches(symbol.lower(), lower, n=1)
     if close:

@@ -74,7 +74,7 @@ class Finished:
         asked, outcome = self.asked, self.outcome
         first, last = asked.selection.interval_msc
         findings = Findings(
-            f"Backtest of {self.results.plan.name}",
+            f"Backtest of {self.asked.title}",
             f"{time_text(first)} to {time_text(last)} UTC",
             self.results, outcome, self.metrics, self.notes, self.daily, self.returns,
             self.doubled,
@@ -119,9 +119,12 @@ class Work:
         return fills_told(self.asked.plan, self.asked.seen_deals)
 
     def missing(self) -> Iterator[str]:
-        """What rules and the account's file name, and the records have not."""
+        """What rules and the account's file name, and the records have not; and points that the
+        records contradict.
+        """
         made, asked = [DEAL_STREAM] if self.shows_deals else (), self.asked
-        return missing(asked.archive, asked.plan, asked.selection, made, asked.market.named)
+        yield from missing(asked.archive, asked.plan, asked.selection, made, asked.market.named)
+        yield from asked.doubted()
 
     @property
     def silent(self) -> str:

@@ -10,13 +10,16 @@ from typing import Any
 import click
 import numpy as np
 
+from cep.account.account_file import OTHERS
 from cep.account.specifications import Version, in_order, versions_in
 from cep.archive import Archive, specify
+from cep.archive.schema import TICKS
 from cep.cli.archives import existing
 from cep.cli.errors import UserError
 from cep.cli.moments import MOMENT, utc_msc
 from cep.cli.paths import ARCHIVE, FILE, WRITTEN_ARCHIVE
 from cep.cli.points import given_points
+from cep.cli.summary import note
 from cep.cli.text import aligned, say
 from cep.report.tables import time_text
 
@@ -59,8 +62,19 @@ def specify_command(
         Version(symbol=name, since_msc=since_msc, told={"point": size})
         for name, size in sizes.items()
     ]
+    _tell_unknown(stored, {one.symbol for one in told} - {"", OTHERS})
     new = specify(stored, told)
     say("\n".join(aligned([*map(_row, new)])) if new else "nothing new: all of it is known")
+
+
+def _tell_unknown(archive: Archive, symbols: Collection[str]) -> None:
+    """Say which symbols the archive has no tick of: nothing that is told of them counts yet."""
+    from cep.backtest.selection import similar_symbol
+
+    known = sorted({file.symbol for file in archive.files(TICKS)})
+    for name in sorted(symbols):
+        if name not in known:
+            note(f"the archive has no tick of {name} yet; {similar_symbol(name, known)}")
 
 
 def _shown_by_prices(archive: Archive, others: Collection[str]) -> dict[str, float]:

@@ -16,7 +16,7 @@ from cep.cli.ending import ended_by_signals
 from cep.cli.errors import extra
 from cep.cli.functions import FUNCTIONS
 from cep.cli.masters import AUTO, CONF, NO_SPARK, given_settings, is_on_spark, need_place
-from cep.cli.output import output
+from cep.cli.output import need_apart, output
 from cep.cli.parameters import PARAMETERS
 from cep.cli.paths import FILE, FOLDER
 from cep.cli.progress import advancing, progress
@@ -107,6 +107,7 @@ def command(
     from cep.backtest.run_folder import RunFolder
     from cep.backtest.work import Work
 
+    need_apart({"--out": out, "--report": report})
     wishes = Wishes(master, jobs, kept, given_settings(settings), work, out, run_folder, report)
     need_place(
         master, {f"--jobs {jobs}": jobs, "--kept": kept}, {"--conf": settings, "--work": work}

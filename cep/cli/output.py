@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from io import BufferedWriter
 from pathlib import Path
@@ -14,6 +14,14 @@ from cep.cli.errors import UserError
 from cep.cli.streams import NamedFile
 
 STDOUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
+
+
+def need_apart(files: Mapping[str, Path | None]) -> None:
+    """UserError where two options name the same file: one would be written over the other."""
+    known: dict[Path, str] = {}
+    for option, path in files.items():
+        if path is not None and (other := known.setdefault(path.resolve(), option)) != option:
+            raise UserError(f"{other} and {option} name the same file, {path}", "name two")
 
 
 @contextmanager

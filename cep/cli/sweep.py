@@ -12,7 +12,7 @@ from cep.cli.backtest_options import FILLS, RECORDS, options_of
 from cep.cli.ending import ended_by_signals
 from cep.cli.functions import FUNCTIONS
 from cep.cli.masters import Place, place_of
-from cep.cli.output import output
+from cep.cli.output import need_apart, output
 from cep.cli.parameters import given_values, parameter_errors
 from cep.cli.paths import FILE
 from cep.cli.progress import progress
@@ -63,7 +63,9 @@ def command(
     from cep.sweep.files import content, need_format
     from cep.sweep.page import page
     from cep.sweep.sweep import Bench, Job
+    from cep.sweep.tried import columns_of
 
+    need_apart({"--out": out, "--report": report})
     if out is not None:
         need_format(out)
     wish, place = wish_of(by, given), place_of(given)
@@ -76,7 +78,8 @@ def command(
     say("\n".join(lines(found, by, top, bench)))
     if out is not None:
         with output(out) as sink:
-            sink.write(content([one.row() for one in found.rows], out))
+            columns = columns_of(search.names)
+            sink.write(content([one.row() for one in found.rows], out, columns))
     if report is not None and found.run:
         with output(report) as sink:
             sink.write(page(found, by, bench.asked, bench.known).encode())

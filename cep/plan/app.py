@@ -10,6 +10,8 @@ from cep.plan import notes
 from cep.plan.nodes import Playback
 from cep.plan.problems import Problems
 
+UNNAMED = "rules"
+
 
 def app_name(script: ast.Script) -> str:
     """The name given with `@app:name`, or `rules`."""
@@ -18,7 +20,7 @@ def app_name(script: ast.Script) -> str:
         value = note.value(key) if note is not None else None
         if value:
             return value
-    return "rules"
+    return UNNAMED
 
 
 def compat(problems: Problems, script: ast.Script) -> Literal["", "siddhi"]:

@@ -16,20 +16,23 @@ from cep.sweep.errors import SweepError
 FORMATS = (".csv", ".parquet", ".json")
 
 
-def table(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
-    """With a column for whatever any row has."""
-    names = list(dict.fromkeys(name for row in rows for name in row))
+def table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str] = ()) -> pa.Table:
+    """With these columns, and one for whatever else any row has."""
+    names = list(dict.fromkeys([*columns, *(name for row in rows for name in row)]))
     return pa.table({name: [row.get(name) for row in rows] for name in names})
 
 
-def content(rows: Sequence[Mapping[str, Any]], path: Path) -> bytes:
-    """The bytes of a file of that name. SweepError for another format."""
+def content(rows: Sequence[Mapping[str, Any]], path: Path, columns: Sequence[str] = ()) -> bytes:
+    """The bytes of a file of that name, with these columns also where there are no rows.
+
+    SweepError for another format.
+    """
     need_format(path)
     sink = BytesIO()
     if path.suffix == ".csv":
-        csv.write_csv(table(rows), sink)
+        csv.write_csv(table(rows, columns), sink)
     elif path.suffix == ".parquet":
-        parquet.write_table(table(rows), sink)
+        parquet.write_table(table(rows, columns), sink)
     else:
         sink.write(json.dumps(rows, indent=1).encode() + b"\n")
     return sink.getvalue()

@@ -30,7 +30,7 @@ def page(found: Found, by: str, asked: Asked, known: Sequence[Parameter]) -> str
     digits = asked.market.terms.money_digits
     return render(
         Report(
-            f"Sweep of {asked.plan.name}",
+            f"Sweep of {asked.title}",
             f"{time_text(first)} to {time_text(last)} UTC, {len(found.run):,} variants, by {by}",
             verdict=_verdict(found, by),
             summary=_summary(best[0], known, digits) if best else (),

@@ -23,6 +23,10 @@ class Search(Protocol):
     def count(self) -> int:
         """How many at most."""
 
+    @property
+    def names(self) -> list[str]:
+        """The parameters that are tried."""
+
     def rows(
         self, bench: Bench, helpers: Helpers | None = None, advance: Advance = lambda n: None
     ) -> Iterator[list[Tried]]:
@@ -40,6 +44,11 @@ class Listed:
         """How many they are."""
         return len(self.trials)
 
+    @property
+    def names(self) -> list[str]:
+        """As `Search` says."""
+        return list(self.trials[0]) if self.trials else []
+
     def rows(
         self, bench: Bench, helpers: Helpers | None = None, advance: Advance = lambda n: None
     ) -> Iterator[list[Tried]]:
@@ -55,6 +64,11 @@ class Chosen:
     count: int
     by: str
     seed: int
+
+    @property
+    def names(self) -> list[str]:
+        """As `Search` says."""
+        return [axis.of.name for axis in self.axes]
 
     def rows(
         self, bench: Bench, helpers: Helpers | None = None, advance: Advance = lambda n: None

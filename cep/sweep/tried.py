@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -56,6 +56,11 @@ class Tried:
         """All of it by column, as files have it."""
         measures = {name: self.measures.get(name) for name in MEASURES}
         return {"variant": self.number, **self.values, **measures, "error": self.error or None}
+
+
+def columns_of(parameters: Iterable[str]) -> list[str]:
+    """Those of a row, where these are tried."""
+    return ["variant", *parameters, *MEASURES, "error"]
 
 
 def alone(number: int, values: Mapping[str, Value], work: Work) -> Tried:

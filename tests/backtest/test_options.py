@@ -99,6 +99,29 @@ def test_a_name_of_a_file_is_no_text_of_rules(
         run(5, "archive")  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(("told", "times"), [(1e-5, ""), (1e-4, "10 times"), (0.01, "1,000 times")])
+def test_a_point_that_prices_contradict_is_noted(folder: Path, told: float, times: str) -> None:
+    """A distance of 20 points is then one of 200: no figure in points is what it seems."""
+    found = run(folder / "bids.cep", folder / "archive", symbols="EURUSD",
+                point={"EURUSD": told, "GBPUSD": told})  # fmt: skip
+    notes = [one for one in found.told if "the point of EURUSD is told to be" in one]
+    assert len(notes) == bool(times)
+    if notes:
+        assert "its prices show 0.00001, from 5 decimals of " in notes[0]
+        assert times in notes[0] and "--point EURUSD=0.00001" in notes[0]
+
+
+def test_the_page_names_the_file_of_the_rules(folder: Path) -> None:
+    given: dict[str, Any] = {"symbols": "EURUSD"}
+    page = run(folder / "bids.cep", folder / "archive", **given).report()
+    assert "Backtest of bids.cep" in page
+    assert "Backtest of rules" in run(BIDS, folder / "archive", **given).report()
+    named = "@app:name('Fader')\n" + BIDS
+    (folder / "named.cep").write_text(named)
+    page = run(folder / "named.cep", folder / "archive", **given).report()
+    assert "Backtest of Fader (named.cep)" in page
+
+
 def test_one_symbol_may_be_a_text(folder: Path) -> None:
     found = run(folder / "bids.cep", folder / "archive", symbols="EURUSD", point=POINTS)
     listed = run(folder / "bids.cep", folder / "archive", symbols=["EURUSD"], point=POINTS)

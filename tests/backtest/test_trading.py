@@ -167,6 +167,16 @@ def test_stops_come_before_orders_of_the_same_tick() -> None:
     assert found.refused[NOTHING] == 1
 
 
+def test_a_tick_that_jumps_through_a_limit_and_its_stop_fills_both() -> None:
+    """docs/backtest.md: "On one tick limit and stop orders come first, then stops and targets"."""
+    waiting = [order(10, kind="limit", price=1.0, stop=0.9)]
+    (trade,) = run(waiting, ticks_of((1.2, 1.21), (1.2, 1.21), (0.8, 0.81))).trades
+    assert (trade.opened_msc, trade.closed_msc, trade.reason) == (30, 30, "stop")
+    rows = ticks_of((1.2, 1.21), (1.2, 1.21), (0.99, 1.0))
+    expiring = [order(10, kind="limit", price=1.0, valid_until_msc=30)]
+    assert not run(expiring, rows).trades, "at exactly its time it has expired"
+
+
 def test_orders_expire_or_find_no_tick() -> None:
     rows = ticks_of((1, 1), (1, 1))
     assert run([order(10, valid_until_msc=19)], rows).refused == {LATE: 1}

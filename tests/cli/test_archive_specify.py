@@ -53,6 +53,14 @@ def test_what_a_file_says_is_told_once_and_listed(archive: Path, tmp_path: Path)
     ]
 
 
+def test_a_symbol_that_the_archive_lacks_is_noted(archive: Path) -> None:
+    """It may come later; a slip of a name would be told in vain."""
+    found = run("specify", archive, "--point", "EURUSDD=0.00001")
+    assert found.exit_code == 0 and "EURUSDD" in found.stdout
+    assert "the archive has no tick of EURUSDD yet; did you mean EURUSD?" in found.stderr
+    assert not run("specify", archive, "--point", "EURUSD=0.00001").stderr
+
+
 def test_prices_show_points_to_who_asks_and_a_run_with_signals_asks_for_them(
     tmp_path: Path,
 ) -> None:

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from cep.cli import main
 from cep.cli.errors import UserError
-from cep.cli.output import output
+from cep.cli.output import need_apart, output
 from tests.waiting import LONG_S
 
 ROOT = Path(__file__).parents[2]
@@ -129,3 +129,16 @@ def test_a_closed_standard_output_is_named(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(sys, "stdout", None)
     with pytest.raises(UserError, match="standard output is closed"), output(None):
         pass
+
+
+def test_two_options_do_not_name_the_same_file(tmp_path: Path) -> None:
+    """A page written over the rows would be all that is left."""
+    need_apart({"--out": tmp_path / "a", "--report": tmp_path / "b", "--run": None})
+    with pytest.raises(UserError, match="--out and --report name the same file"):
+        need_apart({"--out": tmp_path / "a", "--report": tmp_path / "b" / ".." / "a"})
+    (tmp_path / "rules.cep").write_text(RULES)
+    (tmp_path / "archive").mkdir()
+    for name in ("backtest", "sweep"):
+        given = [name, str(tmp_path / "rules.cep"), "--archive", str(tmp_path / "archive")]
+        found = CliRunner().invoke(main, [*given, "--out", "same.csv", "--report", "same.csv"])
+        assert found.exit_code == 2 and "name the same file, same.csv" in found.output

@@ -18,10 +18,11 @@ import cep.sweep
 from cep.cli import main
 from cep.lang.parameters import Value
 from cep.sweep.blocks import swept
+from cep.sweep.files import content, table
 from cep.sweep.found import Found
 from cep.sweep.sweep import Bench, Job
 from cep.sweep.trials import axes, grid
-from cep.sweep.tried import Tried, ranked
+from cep.sweep.tried import Tried, columns_of, ranked
 from mt5bridge.broker.leap import leap
 from tests.backtest.archives import imported, recorded
 
@@ -218,3 +219,12 @@ def test_an_account_with_costs_nights_and_partial_fills_is_the_same(
         alone = said_alone(RULES, archive, one.values, account=file, latency=900)
         assert one.measures == {name: alone[name] for name in one.measures}
     assert any(one.measures["costs"] for one in found.rows)
+
+
+def test_a_sweep_ended_before_its_first_variant_has_its_columns(tmp_path: Path) -> None:
+    """A program that reads the file finds the columns, and no row."""
+    columns = columns_of(["Width"])
+    assert columns == list(Tried(0, {"Width": 1.0}, {}, np.zeros(0)).row())
+    data = content([], tmp_path / "rows.csv", columns)
+    assert data.decode().splitlines() == [",".join(f'"{name}"' for name in columns)]
+    assert table([], columns).num_rows == 0
