@@ -176,6 +176,11 @@ class Session:
         has_streams = any(one.stored for one in self.streams.values())
         return has_streams or bool(self.requests) or bool(self.is_noted and self.account)
 
+    @property
+    def has_published(self) -> bool:
+        """Whether records of it were taken."""
+        return any(one.expected > 1 for one in self.streams.values())
+
     def forget(self) -> None:
         """It trades no more, as far as anybody knows, also over a restart."""
         self.trades = TradeMode.NONE

@@ -10,6 +10,7 @@ from typing import TypeAlias, TypeVar
 from loguru import logger
 
 from mt5bridge.clock import Now
+from mt5bridge.grant import Role
 from mt5bridge.position import Position
 from mt5bridge.server.batch import StreamKey, Trader, owner_of
 from mt5bridge.server.events import EventStore
@@ -257,8 +258,8 @@ class Terminals:
         return self._refuse(ErrorCode.NOT_ALLOWED, f"{identity}: {refusal} (user {user!r})")
 
     def _hello(self, route: Route, hello: Hello, now: Now, user: str) -> Outgoing:
-        refusal = self.settings.refuses_hello(user, hello) or self._refuses_account(hello, user)
-        if refusal:
+        refusal = self.settings.refuses_hello(user, hello) or self._refuses_identity(hello, user)
+        if refusal := refusal or self._refuses_account(hello, user):
             if previous := self._by_route.get(route):
                 self._drop(previous, "it says to be another one")
             refused = (route, self._not_allowed(hello.identity, user, refusal))
@@ -276,6 +277,22 @@ class Terminals:
         """What the socket cannot send, and tells so, if an older connection is dead."""
         older = self._routes.get(identity, route)
         return [] if older == route else [(older, Heartbeat(0, now.utc_msc, 0, 0, 0, ()))]
+
+    def _refuses_identity(self, hello: Hello, user: str) -> str:
+        """12.6: why who may not trade or publish may not come as one that does; empty if it may.
+
+        It would keep that terminal out, and have it known as one that trades no more.
+        """
+        known, grant = self._known(hello.identity), self.settings.grant_of(user)
+        if known is None or grant.may(Role.TRADE):
+            return ""
+        own = f"come as another identity, such as {user}/dashboard"
+        if known.told is not None and known.told.trades is not TradeMode.NONE:
+            forget = f"`mt5cep terminals forget {quote(known.identity)}` if it is to trade no more"
+            return f"it trades, and the credential has not the role `trade`: {own}, or {forget}"
+        if known.has_published and not grant.may(Role.PUBLISH):
+            return f"it publishes, and the credential has not the role `publish`: {own}"
+        return ""
 
     def _refuses_account(self, hello: Hello, user: str) -> str:
         """12.7: why a terminal that trades may not come with this account; empty if it may."""

@@ -9,11 +9,12 @@ import pytest
 from mt5bridge.clock import Now
 from mt5bridge.credential import Credential
 from mt5bridge.grant import ANYTHING, Grant, Pace, Role
-from mt5bridge.server import Batch, Settings, Sink
+from mt5bridge.server import Batch, Settings, Sink, Trader
 from mt5bridge.server.terminals import Terminals
 from mt5bridge.simulator import RefusedError, simulated_hello, simulated_symbol, simulated_terminal
 from mt5bridge.wire import (
     Ask,
+    Bye,
     Error,
     ErrorCode,
     Frame,
@@ -118,6 +119,46 @@ def test_a_connection_does_not_become_another_one() -> None:
     refused(door.say(replace(HELLO, identity="other"), user=""))
     assert not door.terminals.connected(), "it has to come again"
     assert isinstance(door.say(HELLO)[0], Welcome)
+
+
+@pytest.mark.parametrize("is_away", [True, False])
+def test_who_only_reads_takes_no_identity_that_trades(is_away: bool) -> None:
+    """Whoever has not the role `trade` changes nothing that is known of a terminal that trades."""
+    for roles in ((Role.READ,), (Role.PUBLISH, Role.READ)):
+        door = Door(Grant(roles=roles))
+        told: list[Trader] = []
+        door.sink.on_trader = told.append
+        door.say(HELLO, user="own")
+        door.say(Symbols((simulated_symbol("EURUSD"),)))
+        if is_away:
+            door.say(Bye(""))
+        text = refused(door.say(PUBLISHER, b"2"))
+        assert "it trades" in text and "u/dashboard" in text and "terminals forget demo" in text
+        assert [trader.trades for trader in told] == [HELLO.trades], "the desk has heard of nothing"
+        assert door.terminals.traders("EURUSD") == ("demo",), "it is sent what is meant for it"
+        assert door.terminals.send("demo", BUY) == ""
+        assert isinstance(door.say(HELLO, b"3", "own")[0], Welcome), "nobody keeps it out"
+        assert isinstance(door.say(replace(PUBLISHER, identity="u/dashboard"), b"4")[0], Welcome)
+
+
+def test_who_only_reads_takes_no_identity_that_publishes() -> None:
+    door = Door(Grant(roles=(Role.READ,)))
+    door.say(PUBLISHER, user="own")
+    door.say(Symbols((simulated_symbol("EURUSD"),)))
+    door.say(Ticks(1, 0, 1, numbered_ticks(1)))
+    door.say(Bye(""))
+    text = refused(door.say(PUBLISHER, b"2"))
+    assert "it publishes" in text and "u/dashboard" in text
+    assert isinstance(door.say(PUBLISHER, b"3", "own")[0], Welcome)
+
+
+def test_who_trades_no_more_comes_to_publish_when_it_is_forgotten() -> None:
+    door = Door(Grant(roles=(Role.PUBLISH,)))
+    door.say(HELLO, user="own")
+    door.say(Bye(""))
+    refused(door.say(PUBLISHER, b"2"))
+    assert door.terminals.forget("demo") == ""
+    assert isinstance(door.say(PUBLISHER, b"3")[0], Welcome)
 
 
 def test_symbols_outside_are_refused_whole() -> None:
