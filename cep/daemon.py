@@ -119,12 +119,13 @@ class Daemon:
 
         DaemonFailedError when a disk or a thread fails, so that it cannot go on.
         """
-        try:
-            self.settings = self._settings()
-            with ExitStack() as stack:
-                self._run(stack, stop, ready)
-        except OSError as problem:
-            self.troubles.report("disk", problem, Effect.ENDS)
+        with self.operations.alerting():
+            try:
+                self.settings = self._settings()
+                with ExitStack() as stack:
+                    self._run(stack, stop, ready)
+            except OSError as problem:
+                self.troubles.report("disk", problem, Effect.ENDS)
         if self.troubles.end is not None:
             raise DaemonFailedError.of(self.troubles.end)
 

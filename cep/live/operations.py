@@ -5,8 +5,8 @@ Belongs to the server's thread, which calls `look` between two turns; none of it
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 
 from loguru import logger
 
@@ -42,6 +42,16 @@ class Operations:
         self._supervisor = Supervisor()
         self._memory = Memory(config.server.memory_max_mib, sink, troubles)
 
+    @contextmanager
+    def alerting(self) -> Iterator[None]:
+        """Around all that a daemon does: what goes wrong at its start, or ends it, is told, too."""
+        self._alerts = begin_alerts(self.config.alerts, self._sink)
+        try:
+            yield
+        finally:
+            if self._alerts is not None:
+                self._alerts.close()
+
     def begin(self, stack: ExitStack, server: Server, rules: RuleFiles, outgoing: Outgoing) -> None:
         """Terminals are served from now on."""
         self._server, self._rules, self._outgoing = server, rules, outgoing
@@ -50,8 +60,6 @@ class Operations:
         stack.callback(self._status.end)
         if self.config.metrics.bind is not None:
             self._listen(stack)
-        stack.callback(self._end_alerts)
-        self._alerts = begin_alerts(self.config.alerts, self._sink)
 
     def serve(self, stack: ExitStack) -> None:
         """Terminals can connect."""
@@ -80,10 +88,6 @@ class Operations:
         stack.callback(endpoint.close)
         logger.info("/metrics and /health at http://{}:{}", *endpoint.server_address[:2])
 
-    def _end_alerts(self) -> None:
-        if self._alerts is not None:
-            self._alerts.close()
-
     def _reload(self) -> None:
         logger.info("asked to reload")
         self._rules.reload()
@@ -108,7 +112,8 @@ class Operations:
         config = taken_over(self.config, new)
         if any(name.startswith("[alerts]") for name in names):
             alerts = begin_alerts(config.alerts, self._sink)  # ConfigError: nothing has changed
-            self._end_alerts()
+            if self._alerts is not None:
+                self._alerts.close()
             self._alerts = alerts
         if self._log is not None and any(name.startswith(("log_level", "[log]")) for name in names):
             self._log.begin(config)

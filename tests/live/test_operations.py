@@ -26,6 +26,7 @@ from loguru import logger
 from prometheus_client.parser import text_string_to_metric_families
 
 from cep.cli import main
+from cep.daemon import Daemon, DaemonFailedError
 from cep.demo.processes import free_port
 from cep.live.alerts import QUEUE_MAX, URLS_FROM, Alerts, Throttle, recipients_of
 from cep.live.config import Alerting, Config, ConfigError, Metrics, Rules, limits_of, read_config
@@ -405,6 +406,27 @@ def test_a_webhook_is_told_of_a_daemon_that_fails(tmp_path: Path) -> None:
     found = CliRunner().invoke(main, ["alert", "--config", str(settings)])
     assert found.exit_code == 1 and "not sent" in found.output
     assert SECRET not in found.output
+
+
+def test_what_goes_wrong_at_a_start_is_told(tmp_path: Path) -> None:
+    """Alerts begin before anything is read: a daemon that comes up halted does not do so unseen."""
+    with webhook() as (url, got):
+        settings = write_settings(tmp_path, {"alerts": {"urls": [url]}})
+        (tmp_path / "state" / "orders.journal").write_bytes(b"no line of a journal\n" * 2)
+        with Service(settings) as service:
+            assert service.daemon.outgoing.desk.book.halted is not None
+            wait_until(lambda: bool(got))
+        assert "orders.journal" in got[0]["message"] and "damaged" in got[0]["message"]
+
+
+def test_what_ends_a_start_is_told(tmp_path: Path) -> None:
+    with webhook() as (url, got):
+        settings = write_settings(tmp_path, {"alerts": {"urls": [url]}})
+        (tmp_path / "state" / "orders.journal").mkdir()
+        daemon = Daemon(read_config(settings))
+        with pytest.raises(DaemonFailedError):
+            daemon.run(Event())
+        assert any("orders.journal" in one["message"] for one in got)
 
 
 def test_an_address_that_is_none_is_named_without_its_secret(
