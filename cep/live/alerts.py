@@ -8,6 +8,7 @@ counted, and an address, which holds a secret, is never logged.
 from __future__ import annotations
 
 import os
+import re
 import socket
 from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
@@ -34,7 +35,10 @@ END_WAIT_S = 10.0
 LOOK_S = 0.2
 URLS_FROM = "MT5CEP_ALERT_URLS"
 """The environment's variable for addresses, separated by blanks."""
-
+HELD_BACK, REPEATED = "alerts_held_back", "alerts_repeated"
+_NUMBERS = re.compile(r" \((no\. \d+|\d+ since this was last told)\)")
+"""How often something was told before, in entries about peers."""
+_ERROR = logger.level("ERROR").no
 
 _own = logger.bind(is_of_alerts=True)
 
@@ -49,28 +53,34 @@ class Recipient(Protocol):
 
 
 class Throttle:
-    """Lets so many an hour pass, and each text once in a while."""
+    """Lets so many an hour pass, and each text once in a while, whatever number a complaint has.
+
+    Errors, and what is less, have a share each: a peer that misbehaves keeps no error back.
+    """
 
     def __init__(self, per_hour: int, repeat_ms: int) -> None:
         self._per_hour = per_hour
         self._repeat_ms = repeat_ms
-        self._passed: deque[int] = deque()
+        self._passed: dict[bool, deque[int]] = {True: deque(), False: deque()}
         self._known: OrderedDict[str, int] = OrderedDict()
 
-    def passes(self, text: str, now_ms: int) -> bool:
-        """Whether a text is told now."""
-        while self._passed and now_ms - self._passed[0] >= HOUR_MS:
-            self._passed.popleft()
-        known_ms = self._known.get(text)
-        is_repeated = known_ms is not None and now_ms - known_ms < self._repeat_ms
-        if is_repeated or len(self._passed) >= self._per_hour:
-            return False
-        self._passed.append(now_ms)
-        self._known[text] = now_ms
-        self._known.move_to_end(text)
+    def stops(self, text: str, now_ms: int, *, is_error: bool = True) -> str:
+        """The counter under which a text is not told now; empty: it is told."""
+        passed = self._passed[is_error]
+        while passed and now_ms - passed[0] >= HOUR_MS:
+            passed.popleft()
+        same = _NUMBERS.sub("", text)
+        known_ms = self._known.get(same)
+        if known_ms is not None and now_ms - known_ms < self._repeat_ms:
+            return REPEATED
+        if len(passed) >= self._per_hour:
+            return HELD_BACK
+        passed.append(now_ms)
+        self._known[same] = now_ms
+        self._known.move_to_end(same)
         if len(self._known) > KNOWN_MAX:
             self._known.popitem(last=False)
-        return True
+        return ""
 
 
 class Alerts:
@@ -87,7 +97,7 @@ class Alerts:
         self._sink = sink
         self._now_ms = now_ms
         self._throttle = Throttle(wanted.per_hour, 60_000 * wanted.repeat_minutes)
-        self._waiting: Queue[tuple[str, str]] = Queue(QUEUE_MAX)
+        self._waiting: Queue[tuple[str, str, bool]] = Queue(QUEUE_MAX)
         self._held_back = 0
         self._stop = Event()
         self._title = f"mt5cep on {socket.gethostname()}"
@@ -106,24 +116,25 @@ class Alerts:
     def _take(self, message: Message) -> None:
         record = message.record
         try:
-            self._waiting.put_nowait((record["level"].name, record["message"]))
+            level = record["level"]
+            self._waiting.put_nowait((level.name, record["message"], level.no >= _ERROR))
         except Full:
             self._sink.count("alerts_dropped")
 
     def _work(self) -> None:
         while True:
             try:
-                level, text = self._waiting.get(timeout=LOOK_S)
+                found = self._waiting.get(timeout=LOOK_S)
             except Empty:
                 if self._stop.is_set():
                     return
                 continue
-            self._tell(level, text)
+            self._tell(*found)
 
-    def _tell(self, level: str, text: str) -> None:
-        if not self._throttle.passes(text, self._now_ms()):
+    def _tell(self, level: str, text: str, is_error: bool) -> None:
+        if counter := self._throttle.stops(text, self._now_ms(), is_error=is_error):
             self._held_back += 1
-            self._sink.count("alerts_held_back")
+            self._sink.note(counter, text)
             return
         shown = escaped(text)[:TEXT_CHARACTERS]
         if self._held_back:

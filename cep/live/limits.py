@@ -37,6 +37,7 @@ LIMITS = (
     Limit("results_refused", "[orders] results_max", "reports of a terminal were left out"),
     Limit("texts_reached", "[rules] texts_max", "deals had to wait in terminals"),
     Limit("bad_files_removed", "[state] bad_files", "damaged files, the oldest, were removed"),
+    Limit("alerts_held_back", "[alerts] per_hour", "alerts were not sent"),
     Limit("memory_reached", "[server] memory_max_mib", "records had to wait in terminals"),
 )
 

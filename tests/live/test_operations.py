@@ -28,9 +28,18 @@ from prometheus_client.parser import text_string_to_metric_families
 from cep.cli import main
 from cep.daemon import Daemon, DaemonFailedError
 from cep.demo.processes import free_port
-from cep.live.alerts import QUEUE_MAX, URLS_FROM, Alerts, Throttle, recipients_of
+from cep.live.alerts import (
+    HELD_BACK,
+    QUEUE_MAX,
+    REPEATED,
+    URLS_FROM,
+    Alerts,
+    Throttle,
+    recipients_of,
+)
 from cep.live.config import Alerting, Config, ConfigError, Metrics, Rules, limits_of, read_config
 from cep.live.endpoint import REQUESTS_MAX, address_of
+from cep.live.limits import reached
 from cep.live.log import Log, escaped
 from cep.live.settings_reload import (
     RELOADED,
@@ -325,11 +334,38 @@ class Told:
 
 def test_an_alert_is_told_once_and_so_many_an_hour() -> None:
     throttle = Throttle(per_hour=3, repeat_ms=1_000)
-    assert [throttle.passes("a", ms) for ms in (0, 999, 1_000)] == [True, False, True]
-    assert [throttle.passes(text, 1_500) for text in ("b", "c")] == [True, False]
-    assert throttle.passes("c", 3_600_000) and not throttle.passes("d", 3_600_000)
+    assert [throttle.stops("a", ms) for ms in (0, 999, 1_000)] == ["", REPEATED, ""]
+    assert [throttle.stops(text, 1_500) for text in ("b", "c")] == ["", HELD_BACK]
+    assert not throttle.stops("c", 3_600_000) and throttle.stops("d", 3_600_000) == HELD_BACK
     many = Throttle(per_hour=10_000, repeat_ms=1_000)
-    assert all(many.passes(str(n), 0) for n in range(5_000)) and len(many._known) == 256
+    assert not any(many.stops(str(n), 0) for n in range(5_000)) and len(many._known) == 256
+
+
+def test_the_number_of_a_complaint_makes_it_no_other_text() -> None:
+    throttle = Throttle(per_hour=20, repeat_ms=1_000)
+    told = (
+        "x (no. 1): bad",
+        "x (no. 2): bad",
+        "x (no. 4): bad",
+        "y",
+        "y (3 since this was last told)",
+    )
+    assert [throttle.stops(text, 0) for text in told] == ["", REPEATED, REPEATED, "", REPEATED]
+
+
+def test_warnings_keep_no_error_back() -> None:
+    """`status` tells those that were not sent, and why."""
+    sink, told = Sink(), Told()
+    alerts = Alerts(Alerting(level="WARNING", per_hour=1), [told], sink)
+    for number in range(3):
+        logger.warning("a peer, {}", number)
+    logger.error("the disk")
+    alerts.close()
+    assert [text.rpartition(": ")[2] for text in told.texts] == [
+        "a peer, 0", "the disk\n(2 more were held back before)",
+    ]  # fmt: skip
+    (found,) = reached(sink.counters, sink.reasons)
+    assert (found.times, found.setting, found.reason) == (2, "[alerts] per_hour", "a peer, 2")
 
 
 def test_entries_of_the_log_are_told_and_nobody_waits_for_it() -> None:
@@ -357,7 +393,7 @@ def test_what_was_held_back_is_told_with_the_next_one() -> None:
     assert [text.rpartition("ERROR: ")[2] for text in told.texts] == [
         "a", "b\n(2 more were held back before)",
     ]  # fmt: skip
-    assert sink.counters["alerts_held_back"] == 2
+    assert sink.counters["alerts_repeated"] == 2 and not sink.counters["alerts_held_back"]
 
 
 def test_an_alert_that_fails_leads_to_no_other() -> None:
