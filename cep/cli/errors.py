@@ -8,6 +8,8 @@ from contextlib import contextmanager
 
 BAD_INPUT = 2
 INTERNAL = 1
+UNANSWERED = 4
+"""Handed over to the daemon, which has not answered in the time that was given."""
 
 
 _ROOM = "make room there, then run the same again"

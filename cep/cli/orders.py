@@ -7,11 +7,11 @@ import secrets
 from collections.abc import Callable
 from pathlib import Path
 from threading import Event
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import click
 
-from cep.cli.errors import BAD_INPUT, UserError
+from cep.cli.errors import BAD_INPUT, UNANSWERED, UserError
 from cep.cli.groups import Commands
 from cep.cli.numbers import LOTS, PRICE, SECONDS
 from cep.cli.orders_positions import command as positions_command
@@ -184,7 +184,7 @@ def send_command(
     """Hand an order to the running daemon, and wait for what becomes of it.
 
     The daemon's risk guard judges it; `[orders] send` must be true. The exit code is 2 when it was
-    refused, rejected or came too late.
+    refused, rejected or came too late, 4 when there was no answer yet.
     """
     settings = read_config(config)
     request = OrderRequest(
@@ -255,11 +255,16 @@ def awaited(look: Callable[[], Any], seconds: float) -> Any:
     return found
 
 
+def unanswered(text: str) -> NoReturn:
+    """Say that there was no answer in time, which has an exit code of its own."""
+    say(text)
+    raise click.exceptions.Exit(UNANSWERED)
+
+
 def report(entry: Entry | None, client_id: str, as_json: bool) -> None:
     """Print an answer; a bad one ends with exit code 2."""
     if entry is None:
-        say(f"{client_id}: handed over, no answer yet; `mt5cep orders show {client_id}`")
-        return
+        unanswered(f"{client_id}: handed over, no answer yet; `mt5cep orders show {client_id}`")
     say(json.dumps(entry_json(entry), indent=1) if as_json else entry_text(entry))
     if entry.state in ("refused", "rejected", "expired", "unknown"):
         raise click.exceptions.Exit(BAD_INPUT)
@@ -293,6 +298,6 @@ def turn(config: Config, command: TurnHalt | HaltRules, what: str, wait: float) 
     if running_status(status_path(config), asked_msc) is None:
         say(f"no daemon runs: {what} as soon as one does")
     elif awaited(lambda: None if path.exists() else path, wait) is None:
-        say(f"handed over, not taken yet: {what} when the daemon looks")
+        unanswered(f"handed over, not taken yet: {what} when the daemon looks")
     else:
         say(HALTED[command.halted])

@@ -10,7 +10,7 @@ import msgspec
 
 from cep.cli.errors import INTERNAL, UserError
 from cep.cli.groups import Commands
-from cep.cli.orders import JSON, WAIT, awaited, turn
+from cep.cli.orders import JSON, WAIT, awaited, turn, unanswered
 from cep.cli.settings_file import NEEDED_CONFIG
 from cep.cli.terminals import told
 from cep.cli.text import aligned, say
@@ -107,8 +107,7 @@ def ask(config: Config, command: TurnRules, wait: float) -> None:
     wanted, asked_msc = command.action == "load", now_msc()
     path = inbox_of(config).put(command, asked_msc)
     if awaited(lambda: None if path.exists() else path, wait) is None:
-        say("handed over, not taken yet: the daemon's log says what comes of it")
-        return
+        unanswered("handed over, not taken yet: the daemon's log says what comes of it")
     if awaited(lambda: runs(config, command.name, wanted), wait) is None:
         say(f"{command.name} is not {TURNED[command.action]} yet; `mt5cep rules ls` tells why")
         raise click.exceptions.Exit(INTERNAL)

@@ -12,7 +12,7 @@ import msgspec
 
 from cep.cli.errors import INTERNAL, UserError
 from cep.cli.groups import Commands
-from cep.cli.orders import JSON, WAIT, awaited
+from cep.cli.orders import JSON, WAIT, awaited, unanswered
 from cep.cli.settings_file import NEEDED_CONFIG
 from cep.cli.text import aligned, say
 from cep.live.config import Config, read_config
@@ -101,8 +101,7 @@ def forget_command(identity: str, config: Path, wait: float) -> None:
     asked_msc = now_msc()
     path = inbox_of(settings).put(ForgetTerminal(identity), asked_msc)
     if awaited(lambda: None if path.exists() else path, wait) is None:
-        say("handed over, not taken yet: forgotten when the daemon looks")
-        return
+        unanswered("handed over, not taken yet: forgotten when the daemon looks")
     if awaited(lambda: listed(settings, identity, now_msc()), wait) is not False:
         say(f"{identity} is not forgotten; the daemon's log says why", err=True)
         raise click.exceptions.Exit(INTERNAL)
@@ -127,8 +126,7 @@ def confirm_command(identity: str, account: str, config: Path, wait: float) -> N
     asked_msc = now_msc()
     path = inbox_of(settings).put(ConfirmAccount(identity, account), asked_msc)
     if awaited(lambda: None if path.exists() else path, wait) is None:
-        say("handed over, not taken yet: confirmed when the daemon looks")
-        return
+        unanswered("handed over, not taken yet: confirmed when the daemon looks")
     if awaited(lambda: waits(settings, identity, account, now_msc()), wait) is not False:
         say(f"{identity} is not confirmed; the daemon's log says why", err=True)
         raise click.exceptions.Exit(INTERNAL)

@@ -19,8 +19,11 @@ from cep.cli import main
 from cep.cli.orders import TAKES
 from cep.live.config import read_config
 from cep.live.outgoing import inbox_of, journal_path
+from cep.live.status_file import status_path
+from mt5bridge.clock import now_msc
 from mt5bridge.orders import OrderJournal, OrderRequest, SendOrder, TurnHalt, order_id
 from mt5bridge.orders.records import Halted, Record, Refused, Sent, Told, requested
+from mt5bridge.server.status import Status, write_status
 from mt5bridge.simulator import Account
 from mt5bridge.wire import Halt, SignalStatus, encode
 from tests.live.service import Service, terminal, walks, write_settings
@@ -182,6 +185,27 @@ def test_no_reason_keeps_a_halt_from_its_way(settings: Path, reason: str) -> Non
     ((_, command),) = inbox_of(read_config(settings)).take()
     assert isinstance(command, TurnHalt) and command.halted
     assert len(encode(Halt(1, command.reason))) < 400 and command.reason.isprintable()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("orders", "send", *ORDER), ("orders", "halt"), ("orders", "resume"),
+        ("rules", "halt", "main"), ("rules", "resume", "main"), ("rules", "stop", "main"),
+        ("rules", "load", "main"),
+    ],
+)  # fmt: skip
+def test_what_is_not_answered_in_time_has_an_exit_code_of_its_own(
+    tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    """4: handed over to the daemon, which has not answered within `--wait`."""
+    settings = write_settings(tmp_path, OPEN)
+    status = Status(program="", version="", pid=1, bind="", since_msc=0, written_msc=now_msc())
+    write_status(status_path(read_config(settings)), status)
+    words = (*words, "--config", str(settings), "--wait", "0")
+    found = CliRunner().invoke(main, list(map(str, words)))
+    assert found.exit_code == 4 and "handed over, " in found.output
+    assert len(inbox_of(read_config(settings)).take()) == 1
 
 
 @pytest.mark.parametrize(

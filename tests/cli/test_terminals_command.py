@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from cep.cli import main
+from cep.cli.errors import UNANSWERED
 from cep.live.config import read_config
 from cep.live.outgoing import inbox_of
 from cep.live.status_file import status_path
@@ -91,7 +92,7 @@ def test_who_cannot_be_forgotten(settings: Path) -> None:
 
 def test_forget_waits_no_longer_than_it_is_told(settings: Path) -> None:
     found = run("forget", "old", "--config", settings, "--wait", 0)
-    assert found.exit_code == 0 and "not taken yet" in found.output
+    assert found.exit_code == UNANSWERED and "not taken yet" in found.output
     ((_, command),) = inbox_of(read_config(settings)).take()
     assert command == ForgetTerminal("old")
 
@@ -125,7 +126,7 @@ def test_only_what_waits_can_be_confirmed(settings: Path, words: tuple[str, str]
 
 def test_confirm_waits_no_longer_than_it_is_told(settings: Path) -> None:
     found = run("confirm", "old", "2@New", "--config", settings, "--wait", 0)
-    assert found.exit_code == 0 and "not taken yet" in found.output
+    assert found.exit_code == UNANSWERED and "not taken yet" in found.output
     ((_, command),) = inbox_of(read_config(settings)).take()
     assert command == ConfirmAccount("old", "2@New")
 
