@@ -14,6 +14,7 @@ import click
 from cep.cli.errors import BAD_INPUT, UNANSWERED, UserError
 from cep.cli.groups import Commands
 from cep.cli.numbers import LOTS, PRICE, SECONDS
+from cep.cli.orders_lost import remains, remains_json, remains_text
 from cep.cli.orders_positions import command as positions_command
 from cep.cli.orders_text import entry_json, entry_row, entry_text
 from cep.cli.settings_file import NEEDED_CONFIG
@@ -39,6 +40,7 @@ from mt5bridge.orders import (
     read_journal,
     witnessed,
 )
+from mt5bridge.orders.records import Record
 from mt5bridge.server import Request
 from mt5bridge.server.status import running_status
 
@@ -80,7 +82,7 @@ command.add_command(positions_command)
 @JSON
 def ls_command(config: Path, only_open: bool, last: int, as_json: bool) -> None:
     """List signals and orders, the newest last, whether the daemon runs or not."""
-    book = opened(read_config(config))
+    book = Book(told_by(read_config(config)))
     found = [entry for entry in book if entry.is_open or not only_open]
     shown = found[-last:] if last else found
     if as_json:
@@ -91,14 +93,14 @@ def ls_command(config: Path, only_open: bool, last: int, as_json: bool) -> None:
     tell_rest(book, len(found), len(shown))
 
 
-def opened(config: Config) -> Book:
-    """The book of the order journal; says so when a part of it cannot be read."""
+def told_by(config: Config) -> list[Record]:
+    """The records of the order journal; says so when a part of it cannot be read."""
     path = journal_path(config)
     content = read_journal(path)
     if content.damaged_lines:
         count = counted(len(content.damaged_lines), "damaged line")
         say(f"{path}: {count} left out", err=True)
-    return Book(content.records)
+    return content.records
 
 
 def tell_rest(book: Book, found: int, shown: int) -> None:
@@ -116,19 +118,22 @@ def tell_rest(book: Book, found: int, shown: int) -> None:
 @JSON
 def show_command(which: str, config: Path, as_json: bool) -> None:
     """Show what became of one: ID is its number in hexadecimal digits, or its client's id."""
-    entry = found_entry(opened(read_config(config)), which)
-    say(json.dumps(entry_json(entry), indent=1) if as_json else entry_text(entry))
+    records, ids = told_by(read_config(config)), ids_of(which)
+    entry = next(filter(None, map(Book(records).get, ids)), None)
+    if entry is not None:
+        say(json.dumps(entry_json(entry), indent=1) if as_json else entry_text(entry))
+    elif found := remains(records, ids):
+        say(remains_json(found) if as_json else remains_text(found))
+    else:
+        raise UserError(f"{which}: never asked for", "`mt5cep orders ls --last 0` lists all")
 
 
-def found_entry(book: Book, which: str) -> Entry:
-    """The entry of a client's id or of hexadecimal digits."""
+def ids_of(which: str) -> list[int]:
+    """What a client's id or hexadecimal digits may mean."""
     numbers = [order_id(which)]
     if 0 < len(which) <= 16 and all(digit in "0123456789abcdefABCDEF" for digit in which):
         numbers.append(int(which, 16))
-    found = [entry for entry in map(book.get, numbers) if entry is not None]
-    if not found:
-        raise UserError(f"{which}: never asked for", "`mt5cep orders ls --last 0` lists all")
-    return found[0]
+    return numbers
 
 
 @command.command("send")

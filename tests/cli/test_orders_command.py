@@ -22,7 +22,7 @@ from cep.live.outgoing import inbox_of, journal_path
 from cep.live.status_file import status_path
 from mt5bridge.clock import now_msc
 from mt5bridge.orders import OrderJournal, OrderRequest, SendOrder, TurnHalt, order_id
-from mt5bridge.orders.records import Halted, Record, Refused, Sent, Told, requested
+from mt5bridge.orders.records import Dealt, Halted, Record, Refused, Sent, Told, requested
 from mt5bridge.server.status import Status, write_status
 from mt5bridge.simulator import Account
 from mt5bridge.wire import Halt, SignalStatus, encode
@@ -154,6 +154,31 @@ def test_show_of_what_was_never_asked(settings: Path) -> None:
     assert found.exit_code == 2
     assert "other: never asked for" in found.output and "ls --last 0" in found.output
     assert run("show", "", "--config", settings).exit_code == 2
+
+
+def test_show_of_what_damage_has_taken_says_what_is_known(settings: Path) -> None:
+    """What a terminal or a deal tells of an id that the journal has lost is kept, and shown."""
+    path = journal_path(read_config(settings))
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([lines[0].replace(b"EURUSD", b"EURUSX"), *lines[1:]]))
+    found = run("show", "1", "--config", settings)
+    assert found.exit_code == 0 and "never asked" not in found.output
+    assert [line.split("UTC")[-1].strip() for line in found.stdout.splitlines()[-3:]] == [
+        "sent to: one",
+        f"one: partial 0.04 lots of {1:016x}",
+        f"one: executed 0.06 lots of {1:016x}",
+    ]
+    told = json.loads(run("show", "1", "--config", settings, "--json").stdout)
+    assert told["state"] == "lost" and len(told["known"]) == 3
+
+
+def test_show_of_what_a_deal_tells(settings: Path) -> None:
+    journal = OrderJournal(journal_path(read_config(settings)))
+    deal = Dealt("1@S", 71, 0, NOON_MSC, 7, "EURUSD", 0.1, 0.0, False, 77, unremembered=9)
+    journal.add(deal)
+    journal.close()
+    found = run("show", "9", "--config", settings)
+    assert found.exit_code == 0 and "1@S: deal 71: 0.1 lots EURUSD" in found.output
 
 
 def test_a_halt_is_kept_while_no_daemon_runs(settings: Path) -> None:
