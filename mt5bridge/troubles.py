@@ -96,6 +96,13 @@ class Troubles:
             self._judge()
         logger.error("{}: {} ({})", name, trouble.text, _MEANING[effect])
 
+    def note(self, name: Name, text: str) -> None:
+        """What goes on and is to be seen to, logged by who has found it; the newest text counts."""
+        with self._mutex:
+            known = self._found.get(str(name))
+            since_msc = known.since_msc if known else self._now_msc()
+            self._found[str(name)] = Trouble(str(name), text, Effect.GOES_ON, since_msc)
+
     def clear(self, name: Name) -> None:
         """It works again; what ends the program stays."""
         if str(name) not in self._found:

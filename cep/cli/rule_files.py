@@ -15,6 +15,7 @@ from cep.cli.settings_file import NEEDED_CONFIG
 from cep.cli.terminals import told
 from cep.cli.text import aligned, say
 from cep.live.config import MAIN, Config, read_config
+from cep.live.log import escaped
 from cep.live.outgoing import HALTED, TURNED, inbox_of, plain
 from cep.live.status_file import status_path
 from mt5bridge.clock import now_msc
@@ -42,7 +43,9 @@ def ls_command(config: Path, as_json: bool) -> None:
     say("\n".join(aligned([HEAD, *map(row, found)])))
     for one in found:
         if one.why:
-            say(f"{one.name} is stopped: {one_line(one.why)}")
+            say(f"{one.name} is stopped: {escaped(one.why)}")
+        if one.refused:
+            say(f"{one.name} runs as before its file was changed: {escaped(one.refused)}")
         if one.halted:
             say(f"{one.name} is halted: {one_line(one.halted)}")
 
@@ -51,7 +54,9 @@ def state(one: RuleFileStatus) -> str:
     """Whether it runs, in words."""
     if one.loaded < 1.0:
         return f"warms up {one.loaded:.0%}"
-    return "runs" if one.runs else "stopped"
+    if not one.runs:
+        return "stopped"
+    return "runs, changed file refused" if one.refused else "runs"
 
 
 def row(one: RuleFileStatus) -> list[str]:

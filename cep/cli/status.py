@@ -10,7 +10,7 @@ import msgspec
 from cep.cli.errors import INTERNAL
 from cep.cli.settings_file import NEEDED_CONFIG
 from cep.cli.text import counted, say
-from mt5bridge.escapes import one_line, visible_json
+from mt5bridge.escapes import visible_json
 
 
 @click.command()
@@ -24,6 +24,7 @@ def command(ctx: click.Context, config: Path, as_json: bool) -> None:
     """
     from cep.live.config import read_config
     from cep.live.health import faults, notices
+    from cep.live.log import escaped
     from cep.live.status_file import status_path
     from cep.report.tables import time_text
     from mt5bridge.clock import now_msc
@@ -60,8 +61,8 @@ def command(ctx: click.Context, config: Path, as_json: bool) -> None:
         if one.loaded < 1.0:
             say(f"rules {one.name} warm up: {one.loaded:.0%}; what comes is stored meanwhile")
     for text in notices(status):
-        say(f"notice: {one_line(text)}")
+        say(f"notice: {escaped(text)}")
     for text in wrong:
-        say(f"fails: {one_line(text)}")
+        say(f"fails: {escaped(text)}")
     say("not healthy" if wrong else "healthy")
     ctx.exit(INTERNAL if wrong else 0)

@@ -43,6 +43,16 @@ class Reload:
         self._plan: Plan | None = None
         self._worker: Worker | None = None
         self._coming: Ready | None = None
+        self._wrong = ""
+
+    @property
+    def refused(self) -> str:
+        """Why the file as it is now does not run; empty: it does, or is on its way."""
+        return self._file.problem or self._wrong
+
+    def refuse(self, problem: BaseException) -> None:
+        """Rules that were ready do not run after all."""
+        self._wrong = _shown(problem)
 
     def ask(self) -> None:
         """Look at the file now, whether it is watched or not."""
@@ -76,6 +86,7 @@ class Reload:
         """The text is checked: go on with its plan."""
         problem, plan = checking.failure, self._plan
         if problem is None and plan is None:
+            self._wrong = ""
             logger.info("the rule file has changed, its meaning has not")
             return
         try:
@@ -84,7 +95,8 @@ class Reload:
             assert plan is not None
             rules = self._compiled(plan)
         except Exception as wrong:  # noqa: BLE001 -- whatever is wrong, the old rules go on
-            logger.error("the new rules are wrong, the old ones go on:\n{}", _shown(wrong))
+            self.refuse(wrong)
+            logger.error("the new rules are wrong, the old ones go on:\n{}", self._wrong)
             return
         logger.info("new rules: compiling")
         self._coming = Ready(rules, plan, self._text)
@@ -93,13 +105,14 @@ class Reload:
     def _finished(self, compiling: Worker) -> Ready | None:
         ready, self._coming = self._coming, None
         if compiling.failure is not None:
-            failure = compiling.failure
-            logger.error("the new rules do not compile, the old ones go on: {}", failure)
+            self.refuse(compiling.failure)
+            logger.error("the new rules do not compile, the old ones go on: {}", self._wrong)
             return None
+        self._wrong = ""
         return ready
 
 
-def _shown(problem: Exception) -> str:
+def _shown(problem: BaseException) -> str:
     """What is wrong; errors in rules show the place and the remedy."""
     render = getattr(problem, "render", None)
     return str(render()) if callable(render) else f"{type(problem).__name__}: {problem}"

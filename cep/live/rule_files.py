@@ -406,6 +406,7 @@ class RuleFiles:
             sends_signals=signals.send,
             runs=not file.why and file.coming is None,
             why="" if file.coming else file.why,
+            refused=rules.refused if rules else "",
             loaded=file.coming.part if file.coming else 1.0,
             halted=halt.reason or "halted" if halt is not None and halt.halted else "",
             changes=max(0, len(rules.log.entries) - 1) if rules else 0,

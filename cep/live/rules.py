@@ -131,6 +131,8 @@ class LiveRules(ABC):
         """On what a start finds again that may not have been acted on."""
         self.stored = 0
         """The last record that was stored before they came."""
+        self.refused = ""
+        """Why the file as it is now does not run, where it was changed."""
         self.is_left = False
         """Set from another thread: the daemon ends, so there is no use in going on warming up."""
         self.warm_up: WarmUp | None = None

@@ -36,6 +36,8 @@ class RulesFile:
         self._mark: Mark | None = None
         self._is_moving = True
         self._is_asked = False
+        self.problem = ""
+        """Why the file could not be read when it was looked at last; empty: it could."""
 
     def ask(self) -> None:
         """Take the file with the next look, as it is then."""
@@ -50,12 +52,13 @@ class RulesFile:
         try:
             return self._changed(is_asked)
         except RuleFileError as problem:
+            self.problem = str(problem)
             self._complain("rules_refused", f"{problem}; the rules stay as they are")
             return None
         except OSError as problem:
-            if self._is_moving:
+            if self.problem != str(problem):
                 logger.warning("{}: {}; the rules stay as they are", self._path, problem)
-            self._is_moving = False
+            self.problem, self._is_moving = str(problem), True  # it may come back as it was
             return None
 
     def _changed(self, is_asked: bool) -> str | None:
@@ -69,6 +72,7 @@ class RulesFile:
             return None
         self._is_moving = False
         text = read_rule_file(self._path, self._bytes_max)
+        self.problem = ""
         if text == self._text:
             return None
         self._text = text

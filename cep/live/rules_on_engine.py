@@ -97,6 +97,7 @@ class RulesOnEngine(LiveRules):
         most = wanted.file_max_kib << 10
         file = RulesFile(wanted.file, self.written, wanted.watch_ms, most, self.sink.complain)
         self._reload = Reload(file, self._checked, self._following)
+        self.troubles.clear(self._changed_file)
 
     def end(self) -> None:
         """Nothing runs beside the server."""
@@ -109,6 +110,22 @@ class RulesOnEngine(LiveRules):
         if self._ready is not None and not self._held and now.ms >= self._change_ms:
             self._change_ms = now.ms + CHANGE_AGAIN_MS
             self._ready = None if self._change(self._ready) else self._ready
+        if self.refused != self._reload.refused:
+            self._tell_refused(self._reload.refused)
+
+    @property
+    def _changed_file(self) -> str:
+        """The name of the trouble when the file as it is now does not run."""
+        return f"rules {self.name}, changed file"
+
+    def _tell_refused(self, why: str) -> None:
+        self.refused = why
+        if not why:
+            self.troubles.clear(self._changed_file)
+            return
+        start = "the daemon does not start with it" if self.name == MAIN else "no start runs it"
+        remedy = f"mend it, or put the old text back: {start}"
+        self.troubles.note(self._changed_file, f"refused, the old rules go on: {why}\n{remedy}")
 
     def reload(self) -> None:
         self._reload.ask()
@@ -177,6 +194,7 @@ class RulesOnEngine(LiveRules):
         try:
             following = changed(self.pipeline.run, ready.rules)
         except Exception as problem:  # noqa: BLE001 -- whatever is wrong, the old rules go on
+            self._reload.refuse(problem)
             logger.error("the new rules cannot take over, the old ones go on: {}", problem)
             return True
         functions = own_digests(ready.rules.plan)

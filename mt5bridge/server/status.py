@@ -112,6 +112,7 @@ class RuleFileStatus(msgspec.Struct, frozen=True, kw_only=True):
     sends_signals: bool
     runs: bool = True
     why: str = ""  # it does not
+    refused: str = ""  # why the file as it is now does not run, while the rules before it do
     loaded: float = 1.0  # less: it warms up, and has come past so much of archive and spool
     halted: str = ""  # why what it wants to open is not sent, while its kill switch is on
     changes: int = 0  # of the rules, of which the newest snapshots know

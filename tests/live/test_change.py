@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from threading import Event, get_ident
 from typing import Any
 
 import numpy as np
+from click.testing import CliRunner
 from loguru import logger
 
+from cep.cli import main
 from cep.engine.native import Compiled
 from cep.live.reload import Ready, Reload
 from cep.live.rules_file import RulesFile
@@ -137,6 +140,38 @@ def test_wrong_rules_are_logged_and_the_old_ones_go_on(tmp_path: Path) -> None:
     wrong = next(text for text in messages if "the old ones go on" in text)
     assert "middle" in wrong and "^" in wrong and "rules.cep" in wrong
     assert len(rows(settings)) > 5
+
+
+def test_a_refused_file_is_a_notice_until_it_is_mended(tmp_path: Path) -> None:
+    """`status` and `rules ls` tell it: the next start fails with it."""
+    settings = write_settings(tmp_path, OPTIONS)
+
+    def said(*words: str) -> str:
+        return CliRunner().invoke(main, [*words, "--config", str(settings)]).output
+
+    def is_refused(why: str) -> bool:
+        return why in said("status") and why in said("rules", "ls")
+
+    def is_fine() -> bool:
+        return "changed file" not in said("status") + said("rules", "ls")
+
+    with Service(settings):
+        put(settings, RULES.replace("avg(mid)", "avg(middle)"))
+        wait_until(lambda: is_refused("middle"))
+        assert said("status").endswith("\nhealthy\n"), "the old rules go on"
+        (notice,) = re.findall(r"notice: rules main, changed file: (?:.|\n    )+", said("status"))
+        assert "\n    " in notice and "\\n" not in notice and "does not start with it" in notice
+        assert "runs, changed file refused" in said("rules", "ls")
+        put(settings, RULES.replace("avg(mid)", "avg(muddle)"))
+        wait_until(lambda: is_refused("muddle"))
+        (settings.parent / "rules.cep").unlink()
+        wait_until(lambda: is_refused("No such file"))
+        put(settings, RULES)
+        wait_until(is_fine)
+        put(settings, RULES.replace("avg(mid)", "avg(middle)"))
+        wait_until(lambda: is_refused("middle"))
+        put(settings, WIDER)
+        wait_until(is_fine)
 
 
 def test_whoever_serves_does_not_wait_for_rules_to_be_checked(tmp_path: Path) -> None:
