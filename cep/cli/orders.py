@@ -21,7 +21,7 @@ from cep.cli.settings_file import NEEDED_CONFIG
 from cep.cli.text import aligned, counted, say
 from cep.live.config import Config, read_config
 from cep.live.outgoing import HALTED, OFF, inbox_of, journal_path, plain
-from cep.live.status_file import status_path
+from cep.live.status_file import running
 from mt5bridge.clock import monotonic_ms, now_msc
 from mt5bridge.escapes import one_line
 from mt5bridge.orders import (
@@ -42,7 +42,6 @@ from mt5bridge.orders import (
 )
 from mt5bridge.orders.records import Record
 from mt5bridge.server import Request
-from mt5bridge.server.status import running_status
 
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 WAIT = click.option(
@@ -239,7 +238,7 @@ def told_apart(before: Request, now: Request) -> str:
 
 def check_running(config: Config) -> None:
     """UserError when no daemon runs with these settings: an order must not wait for one."""
-    if running_status(status_path(config), now_msc()) is None:
+    if running(config) is None:
         raise UserError("no daemon runs with these settings", "start `mt5cep daemon` first")
 
 
@@ -300,7 +299,7 @@ def turn(config: Config, command: TurnHalt | HaltRules, what: str, wait: float) 
     """Hand the turn of a kill switch over, and tell what becomes of it: `what` is so then."""
     asked_msc = now_msc()
     path = inbox_of(config).put(command, asked_msc)
-    if running_status(status_path(config), asked_msc) is None:
+    if running(config) is None:
         say(f"no daemon runs: {what} as soon as one does")
     elif awaited(lambda: None if path.exists() else path, wait) is None:
         unanswered(f"handed over, not taken yet: {what} when the daemon looks")

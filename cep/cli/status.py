@@ -25,17 +25,19 @@ def command(ctx: click.Context, config: Path, as_json: bool) -> None:
     from cep.live.config import read_config
     from cep.live.health import faults, notices
     from cep.live.log import escaped
+    from cep.live.state_folder import was_left
     from cep.live.status_file import status_path
     from cep.report.tables import time_text
     from mt5bridge.clock import now_msc
     from mt5bridge.server.status import read_status
 
+    settings = read_config(config)
     try:
-        status = read_status(status_path(read_config(config)))
+        status = read_status(status_path(settings))
     except (OSError, msgspec.MsgspecError):
         say("no daemon runs with these settings")
         ctx.exit(INTERNAL)
-    wrong = faults(status, now_msc())
+    wrong = faults(status, now_msc(), was_left=was_left(settings.state.folder))
     if as_json:
         say(visible_json(msgspec.json.format(msgspec.json.encode(status))).decode())
         ctx.exit(INTERNAL if wrong else 0)

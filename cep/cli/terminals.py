@@ -17,7 +17,7 @@ from cep.cli.settings_file import NEEDED_CONFIG
 from cep.cli.text import aligned, say
 from cep.live.config import Config, read_config
 from cep.live.outgoing import inbox_of
-from cep.live.status_file import status_path
+from cep.live.status_file import running, status_path
 from cep.report.tables import time_text
 from mt5bridge.clock import now_msc
 from mt5bridge.escapes import one_line
@@ -59,7 +59,7 @@ def ls_command(config: Path, as_json: bool) -> None:
 
 def told(config: Config) -> Status:
     """What the daemon tells of itself. UserError when none runs."""
-    status = running_status(status_path(config), now_msc())
+    status = running(config)
     if status is None:
         raise UserError("no daemon runs with these settings", "start `mt5cep daemon` first")
     return status

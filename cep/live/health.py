@@ -9,14 +9,20 @@ from mt5bridge.server.status import STALE_MS, PositionStatus, Status
 from mt5bridge.troubles import Effect, Trouble
 
 
-def faults(status: Status, now_msc: int) -> list[str]:
-    """Why it is not healthy: something that terminals or trades wait for. Empty: it is."""
-    return list(_faults(status, now_msc))
+def faults(status: Status, now_msc: int, *, was_left: bool = False) -> list[str]:
+    """Why it is not healthy: something that terminals or trades wait for. Empty: it is.
+
+    `was_left`: nobody holds its state folder any more.
+    """
+    return list(_faults(status, now_msc, was_left))
 
 
-def _faults(status: Status, now_msc: int) -> Iterator[str]:
+def _faults(status: Status, now_msc: int, was_left: bool) -> Iterator[str]:
     age_ms = now_msc - status.written_msc
-    if age_ms > STALE_MS:
+    has_said = any(one.effect is Effect.ENDS for one in status.troubles)
+    if was_left and not has_said:
+        yield "it has ended and said nothing, by a kill or a crash: start it again"
+    elif age_ms > STALE_MS:
         age_s = age_ms // 1000
         yield f"it has told nothing for {age_s} s: it has ended, hangs, or its disk is full"
     for trouble in status.troubles:

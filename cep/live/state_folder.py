@@ -35,6 +35,14 @@ def hold(folder: Path) -> int:
     return lock(folder / STATE_LOCK)
 
 
+def was_left(folder: Path) -> bool:
+    """Whether the daemon of this folder has ended, whatever its status says: its lock is free."""
+    try:
+        return (folder / STATE_LOCK).exists() and not is_held(folder)
+    except OSError:  # of another user: it cannot be told
+        return False
+
+
 def is_held(folder: Path) -> bool:
     """Whether a daemon runs with this folder."""
     if not (folder / STATE_LOCK).exists():

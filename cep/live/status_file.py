@@ -13,10 +13,11 @@ from cep.live.memory import memory_bytes
 from cep.live.outgoing import Outgoing
 from cep.live.paper import Paper
 from cep.live.rule_files import RuleFiles
+from cep.live.state_folder import was_left
 from mt5bridge import clock
 from mt5bridge.clock import Now
 from mt5bridge.server import Server
-from mt5bridge.server.status import STALE_MS, AccountStatus, Status, write_status
+from mt5bridge.server.status import STALE_MS, AccountStatus, Status, running_status, write_status
 from mt5bridge.troubles import Effect, Troubles
 
 EVERY_MS = 1_000
@@ -27,6 +28,12 @@ SHARE = 100
 def status_path(config: Config) -> Path:
     """Where a daemon tells how it stands."""
     return config.state.folder / "status.json"
+
+
+def running(config: Config) -> Status | None:
+    """The status of the daemon that runs now; None when none does."""
+    status = running_status(status_path(config), clock.now_msc())
+    return None if was_left(config.state.folder) else status
 
 
 def pause_ms(took_ms: int) -> int:

@@ -234,6 +234,12 @@ def test_the_status_says_what_fails(tmp_path: Path) -> None:
         assert found.exit_code == 0 and f"process {daemon.pid}" in found.output
         whole = CliRunner().invoke(main, [*call, "--json"])
         assert msgspec.json.decode(whole.stdout, type=Status).memory_bytes > 1 << 20
+    found = CliRunner().invoke(main, call)  # at once, though its status is a second old
+    assert found.exit_code == 1 and found.output.endswith(
+        "by a kill or a crash: start it again\nnot healthy\n"
+    )
+    found = CliRunner().invoke(main, ["rules", "ls", "--config", str(settings)])
+    assert found.exit_code == 2 and "no daemon runs" in found.output
     status = status_of(settings)
     assert status is not None
     wrong = faults(status, status.written_msc + STALE_MS + 1_000)
