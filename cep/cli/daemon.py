@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 from contextlib import suppress
 from pathlib import Path
 from threading import Event
@@ -16,6 +17,7 @@ from cep.cli.errors import UserError, extra
 from cep.cli.functions import MORE_FUNCTIONS
 from cep.cli.parameters import PARAMETERS
 from cep.cli.settings_file import CONFIG, needed_settings
+from cep.cli.streams import unguarded
 from cep.cli.text import say
 from mt5bridge.credential import (
     USER,
@@ -77,7 +79,7 @@ def command(
     if check:
         _check(config, settings)
         return
-    log = Log()
+    log = Log(unguarded(sys.stderr))  # that nobody can read it ends no daemon
     log.begin(settings)
     if (settings.server.users or settings.alerts.urls) and others_can_use(config):
         logger.warning("{}: others can read the secrets in it; run `chmod 600 {}`", config, config)

@@ -11,7 +11,7 @@ import errno
 import io
 import os
 import sys
-from typing import Any, TextIO
+from typing import Any, BinaryIO, TextIO, cast
 
 PIPE_CLOSED = 141
 """What a shell shows for a program that its closed pipe has ended: 128 and SIGPIPE."""
@@ -56,6 +56,20 @@ class NamedFile(io.FileIO):
             return super().write(data)
         except OSError as problem:
             raise OSError(problem.errno, problem.strerror, str(self.name)) from problem
+
+
+def unguarded(stream: TextIO) -> TextIO:
+    """The same stream for who copes with what fails there; nothing is kept for later."""
+    raw = getattr(getattr(stream, "buffer", None), "raw", None)
+    if not isinstance(raw, _Guarded):
+        return stream
+    stream.flush()
+    return io.TextIOWrapper(
+        cast("BinaryIO", io.FileIO(raw.fileno(), "wb", closefd=False)),
+        encoding=stream.encoding,
+        errors=stream.errors,
+        write_through=True,
+    )
 
 
 def guard() -> None:

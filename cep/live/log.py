@@ -9,20 +9,23 @@ from __future__ import annotations
 
 import sys
 import traceback
+from collections.abc import Callable
 from datetime import UTC
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, TextIO
 
 import msgspec
 from loguru import logger
 
 from cep.live.config import Config, Logging
+from cep.live.log_file import Lines, RotatedFile
 from mt5bridge.escapes import visible
 from mt5bridge.spool.disk import make_directories
 
 if TYPE_CHECKING:
     from loguru import Record
 
-_TEXT = "{time:YYYY-MM-DD HH:mm:ss.SSS} | {level: <8} | {name}:{line} - {extra[text]}\n"
+_TEXT = "{time:YYYY-MM-DD HH:mm:ss.SSS!UTC}Z | {level: <8} | {name}:{line} - {extra[text]}\n"
 _JSON = "{extra[json]}\n"
 
 
@@ -34,32 +37,52 @@ def escaped(text: str) -> str:
 class Log:
     """Where entries go, as the settings say."""
 
-    def __init__(self) -> None:
-        """Alone: where they went before is gone."""
+    def __init__(self, errors: TextIO | None = None) -> None:
+        """Alone: where they went before is gone. `errors` stands for standard error."""
         logger.remove()
         self._handlers: list[int] = []
+        self._errors = errors
+        self.lost = 0
+        """Entries that could not be written, to the file or to standard error."""
+        self.failures: dict[str, str] = {}
+        """What cannot be written now, and why."""
 
     def begin(self, config: Config) -> None:
         """Log like this from now on. OSError: the file's; then it goes on as before."""
         keys: dict[str, Any] = {"level": config.log_level, "backtrace": False, "diagnose": False}
         log = config.log
-        added = [self._file(log, keys)] if log.file is not None else []
-        added.append(logger.add(sys.stderr, format=_text, **keys))
+        stream = self._errors or sys.stderr
+        told = Lines(_writer(stream), partial(self._failed, "standard error", None))
+        added = [self._file(log, keys, told)] if log.file is not None else []
+        added.append(logger.add(told, format=_text, **keys))
         old, self._handlers = self._handlers, added
         for handler in old:
             logger.remove(handler)
 
-    def _file(self, log: Logging, keys: dict[str, Any]) -> int:
+    def _file(self, log: Logging, keys: dict[str, Any], told: Lines) -> int:
         assert log.file is not None
         make_directories(log.file.parent)
-        return logger.add(
-            log.file,
-            format=_json if log.format == "json" else _text,
-            rotation=log.file_max_mib << 20,
-            retention=log.files,
-            encoding="utf-8",
-            **keys,
-        )
+        file = RotatedFile(log.file, log.file_max_mib << 20, log.files)
+        lines = Lines(file.write, partial(self._failed, str(log.file), told), file.close)
+        return logger.add(lines, format=_json if log.format == "json" else _text, **keys)
+
+    def _failed(self, name: str, told: Lines | None, problem: Exception | None) -> None:
+        """Count; the first in a row is told in one line where something else can be written."""
+        if problem is None:
+            self.failures.pop(name, None)
+            return
+        self.lost += 1
+        if name not in self.failures and told is not None:
+            told.write(escaped(f"{name}: cannot be written, entries are lost: {problem}") + "\n")
+        self.failures[name] = str(problem)
+
+
+def _writer(stream: TextIO) -> Callable[[str], object]:
+    def write(text: str) -> None:
+        stream.write(text)
+        stream.flush()
+
+    return write
 
 
 def _text(record: Record) -> str:

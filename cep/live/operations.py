@@ -26,6 +26,8 @@ from mt5bridge.troubles import Troubles
 
 Reread = Callable[[], Config]
 """Reads the settings file once more. ConfigError."""
+LOG = "the log"
+"""The name of the trouble when entries of the log cannot be written."""
 
 
 class Operations:
@@ -37,6 +39,7 @@ class Operations:
         self.config = config
         self._sink, self._troubles = sink, troubles
         self._reread, self._log = reread, log
+        self._log_failures: dict[str, str] = {}
         self._alerts: Alerts | None = None
         self._is_asked = False
         self._supervisor = Supervisor()
@@ -71,10 +74,25 @@ class Operations:
         if self._is_asked:
             self._is_asked = False
             self._reload()
+        self._look_at_log()
         self._memory.look(now)
         self._status.look(now)
         self._supervisor.look(now)
         self._credentials.look(now)
+
+    def _look_at_log(self) -> None:
+        """What it cannot write is told by the status, where nobody can read it in the log."""
+        if self._log is None or not self._log.lost:
+            return
+        self._sink.counters["log_lost"] = self._log.lost
+        before, self._log_failures = self._log_failures, dict(self._log.failures)
+        if self._log_failures == before:
+            return
+        if self._log_failures:
+            told = ", ".join(f"{name}: {why}" for name, why in self._log_failures.items())
+            self._troubles.note(LOG, f"entries are lost: {told}")
+        else:
+            self._troubles.clear(LOG)
 
     def reload(self) -> None:
         """Read settings and rules once more, soon; may be called from a handler of a signal."""

@@ -40,7 +40,6 @@ from cep.live.alerts import (
 from cep.live.config import Alerting, Config, ConfigError, Metrics, Rules, limits_of, read_config
 from cep.live.endpoint import REQUESTS_MAX, address_of
 from cep.live.limits import reached
-from cep.live.log import Log, escaped
 from cep.live.settings_reload import (
     RELOADED,
     differing,
@@ -77,64 +76,6 @@ def _log_is_as_before() -> Iterator[None]:
     yield
     logger.remove()
     logger.add(sys.stderr)
-
-
-# -- the log ---------------------------------------------------------------------------------------
-
-
-def test_what_peers_say_cannot_look_like_another_entry(tmp_path: Path) -> None:
-    config = config_of(tmp_path, 'file = "a.log"')
-    log = Log()
-    log.begin(config)
-    logger.warning("{}", "bad\n2026-01-01 00:00:00.000 | ERROR    | forged \x1b[2J\r\u202e\x00")
-    logger.info("after")
-    logger.remove()
-    first, second, third = (tmp_path / "a.log").read_text(encoding="utf-8").splitlines()
-    assert second.startswith("    2026") and first.endswith("bad") and third.endswith("after")
-    assert second.endswith(r"forged \x1b[2J\r\u202e\x00")
-
-
-@pytest.mark.parametrize("code", [*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x202E, 0xD800])
-def test_control_characters_are_escaped(code: int) -> None:
-    shown = escaped(f"a{chr(code)}b")
-    assert shown in ("a    b", "a\n    b") or re.fullmatch(r"a\\(x..|u....|r)b", shown)
-
-
-def test_json_lines_hold_everything(tmp_path: Path) -> None:
-    Log().begin(config_of(tmp_path, 'file = "a.jsonl"\nformat = "json"'))
-    logger.info("{}", 'quote " and\nline \x1b')
-    password = SECRET
-    try:
-        raise ValueError(f"of {len(password)}")
-    except ValueError as problem:
-        logger.opt(exception=problem).error("it failed")
-    logger.info("{}", "half \ud800")
-    logger.remove()
-    text = (tmp_path / "a.jsonl").read_text(encoding="utf-8")
-    first, second, third = map(json.loads, text.splitlines())
-    assert first["message"] == 'quote " and\nline \x1b' and first["level"] == "INFO"
-    assert re.fullmatch(r"\d{4}-..-..T..:..:..\.\d{3}\+00:00", first["time"])
-    assert "ValueError: of 11" in second["exception"] and second["message"] == "it failed"
-    assert third["message"] == r"half \ud800"
-    assert SECRET not in text, "a traceback shows no values"
-
-
-def test_the_log_is_rotated_and_old_files_go(tmp_path: Path) -> None:
-    Log().begin(config_of(tmp_path, 'file = "a.log"\nfile_max_mib = 1\nfiles = 2'))
-    for _ in range(5_000):
-        logger.debug("not wanted")
-        logger.info("x" * 1_000)
-    logger.remove()
-    files = list(tmp_path.glob("a*.log"))
-    assert 2 <= len(files) <= 3
-    assert all(file.stat().st_size <= (1 << 20) for file in files)
-    assert b"not wanted" not in b"".join(file.read_bytes() for file in files)
-
-
-def config_of(folder: Path, log: str) -> Config:
-    path = folder / "c.toml"
-    path.write_text(f'[rules]\nfile = "r"\n[log]\n{log}\n', encoding="utf-8")
-    return read_config(path)
 
 
 # -- metrics and health ----------------------------------------------------------------------------

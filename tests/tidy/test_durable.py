@@ -13,7 +13,10 @@ DURABLE = (
     "mt5bridge/spool/", "mt5bridge/orders/", "mt5bridge/server/", "cep/archive/", "cep/live/",
     "cep/daemon",
 )  # fmt: skip
-NOT_DURABLE = {"mt5bridge/server/status.py", "cep/live/status_file.py"}  # state of the moment
+NOT_DURABLE = {
+    "mt5bridge/server/status.py", "cep/live/status_file.py",  # state of the moment
+    "cep/live/log_file.py",  # nothing is done by what the log says
+}  # fmt: skip
 DISK = "mt5bridge/spool/disk.py"
 CALLS = {"fsync", "fdatasync", "ftruncate", "truncate", "unlink", "rename", "replace", "mkdir",
          "write_bytes", "write_text"}  # fmt: skip
