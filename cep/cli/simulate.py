@@ -161,11 +161,13 @@ class Watch:
         self.printed: set[int] = set()
         self._seen = 0
 
-    def done(self, bar: Bar) -> bool:
-        """Called after every step."""
+    def done(self, bar: Bar, refusal: str) -> bool:
+        """Called after every step; `refusal` is what the daemon has said, if it said one."""
         now_ms = monotonic_ms()
         client = self.terminal.client
         if client.welcome is None and now_ms > self.answer_by_ms:
+            if refusal:
+                raise RefusedError(refusal)
             raise UserError(f"no daemon answers at {self.address}", "start `mt5cep daemon` first")
         tape = self.terminal.tape
         bar.advance_to(self.terminal.acknowledged, len(tape) - tape.skipped)
@@ -189,7 +191,7 @@ def play(runner: Runner, watch: Watch) -> None:
     """Run to the end, or until Ctrl-C, and say what happened."""
     try:
         with progress("simulate", unit="ticks") as bar:
-            runner.run(Event(), lambda: watch.done(bar))
+            runner.run(Event(), lambda: watch.done(bar, runner.refusal))
     except KeyboardInterrupt:
         say("stopped", err=True)
     except RefusedError as error:

@@ -56,6 +56,8 @@ class Runner:
         self._clock = clock
         self._observer = observer
         self._patience_ms = patience_ms
+        self.refusal = ""
+        """What the daemon has said last against this terminal, with which it is tried again."""
         self._refused_ms: int | None = None  # since when the identity is said to be in use
         self._backlog: deque[bytes] = deque()
 
@@ -112,7 +114,7 @@ class Runner:
         client = self.terminal.client
         now_ms = self._clock().ms
         if client.state is ClientState.LIVE:
-            self._refused_ms = None
+            self._refused_ms, self.refusal = None, ""
         if client.state is ClientState.REFUSED and client.refusal is not None:
             self._refused(client.refusal, now_ms)
             self._drop()
@@ -124,6 +126,7 @@ class Runner:
         patient = now_ms - self._refused_ms < self._patience_ms
         if not (patient and refusal.code is ErrorCode.IDENTITY_IN_USE):
             raise RefusedError(refusal.text)
+        self.refusal = refusal.text
 
     def _send(self) -> int:
         disconnect = False

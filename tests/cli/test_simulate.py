@@ -14,12 +14,14 @@ from cep.backtest.errors import BacktestError
 from cep.cli import main
 from cep.cli.errors import UserError
 from cep.cli.tick_files import load_ticks, made_up_ticks, points_of
+from mt5bridge.client import Connection
 from mt5bridge.history import ServerTime
 from mt5bridge.records import Records
 from mt5bridge.server import DEALS, Batch, Outcome, Server, Settings, Sink
+from mt5bridge.simulator import Runner, simulated_terminal
 from mt5bridge.wire import Side, Signal
 from tests.credentials import CREDENTIAL, PASSWORDS
-from tests.waiting import LONG_S
+from tests.waiting import LONG_S, wait_until
 
 
 class Daemon:
@@ -157,6 +159,24 @@ def test_without_a_daemon_it_says_so() -> None:
     result = run("--connect", "tcp://127.0.0.1:9", "--random", "EURUSD", "--patience", 0.1)
     assert result.exit_code == 2
     assert "no daemon answers at tcp://127.0.0.1:9\nhelp: start" in result.stderr
+
+
+def test_an_identity_that_is_in_use_is_told(daemon: Daemon) -> None:
+    address = daemon.server.address
+    with Connection(address, CREDENTIAL) as connection:
+        runner = Runner(simulated_terminal({}, identity="desk"), connection)
+        stop = Event()
+        other = Thread(target=runner.run, args=(stop, lambda: False))
+        other.start()
+        wait_until(lambda: daemon.server.terminals.connected() == ("desk",))
+        found = run(
+            "--connect", address, "--random", "EURUSD", "--identity", "desk", "--patience", 1
+        )
+        stop.set()
+        other.join(LONG_S)
+    assert found.exit_code == 2 and "no daemon answers" not in found.stderr
+    assert "refused this terminal: desk is connected already" in found.stderr
+    assert "another terminal's name with --identity" in found.stderr
 
 
 @pytest.mark.parametrize(

@@ -105,6 +105,20 @@ def test_each_is_judged_as_by_a_guard_that_sees_nothing_else(asked: list[tuple[i
                 alone.sent(request, ["t"], NOON_MSC)
 
 
+def test_another_limit_of_one_counts_from_the_reload(tmp_path: Path) -> None:
+    """docs/orders.md: "what was used up before stays used up"."""
+    day = Limits(lots_per_day=1.0)
+    office = Office(tmp_path / "j", Limits(named=(NamedLimits("one", ONE, day),)))
+    office.ask(signal(1, magic=ONE, lots=0.8))
+    office.ask(signal(2, magic=ONE, lots=0.8))
+    assert office.state(2) == "refused"
+    office.desk.change_limits(Limits(named=(NamedLimits("one", ONE, Limits(lots_per_day=1.7)),)))
+    office.ask(signal(3, magic=ONE, lots=0.8))
+    office.ask(signal(4, magic=ONE, lots=0.8))
+    assert office.post.sent == [("one", 1), ("one", 3)]
+    assert office.text(4).startswith("lots_per_day 1.7 of one: ") and "after 1.6" in office.text(4)
+
+
 def test_one_is_halted_alone_also_over_restarts(tmp_path: Path) -> None:
     named = (NamedLimits("one", ONE, NO_LIMIT), NamedLimits("other", OTHER, NO_LIMIT))
     office = Office(tmp_path / "j", Limits(named=named))
