@@ -180,8 +180,7 @@ class Outgoing:
             return
         now, terminal = clock.now(), self._terminal_of(signal)
         judged_msc = self._terminals_msc(signal.symbol, terminal, now.utc_msc)
-        is_older = signal.time_msc < judged_msc - (now.ms - self._begun_ms)
-        if is_older:
+        if signal.time_msc < self._newest_msc(now.utc_msc) - (now.ms - self._begun_ms):
             self.desk.ask(signal, now.utc_msc, terminal, sent_before_msc=judged_msc)
         else:
             self.desk.ask(signal, now.utc_msc, terminal, judged_msc=judged_msc)
@@ -202,6 +201,13 @@ class Outgoing:
             if known:
                 return now_msc + min(known)
         return 0
+
+    def _newest_msc(self, now_msc: int) -> int:
+        """What time it is by the clock that is ahead of all others: the tick that a signal has its
+        time from may have come from another terminal than trades. 0 before one has told its time.
+        """
+        known = map(self.server.clock_difference_ms, self.server.terminals.sessions)
+        return max((now_msc + one for one in known if one is not None), default=0)
 
     def _trade_on(self, paper: Paper, signal: Signal) -> None:
         """A signal for the paper account, by the market's time; its broker says what is too late.

@@ -112,6 +112,18 @@ def test_a_signal_of_before_the_start_that_is_not_sent_is_asked_about(
     assert entry is not None and entry.state == "refused"
 
 
+def test_the_tick_of_a_signal_of_before_the_start_may_be_of_a_clock_ahead_of_the_traders(
+    stack: ExitStack, tmp_path: Path
+) -> None:
+    outgoing = begun(stack, config_of(tmp_path))
+    post_of(outgoing).ahead = {"one": -900, "two": -800, "publisher": 100}
+    outgoing.desk.halt(True, "news", NOON_MSC)
+    outgoing.signal(signal(1, time_msc=NOON_MSC + 99))
+    assert post_of(outgoing).asked == [("one", 1), ("two", 1)]
+    outgoing.signal(signal(2, time_msc=NOON_MSC + 100))
+    assert len(post_of(outgoing).asked) == 2 and post_of(outgoing).sent == []
+
+
 def test_a_signal_for_one_terminal_is_judged_by_its_clock(stack: ExitStack, tmp_path: Path) -> None:
     outgoing = begun(stack, config_of(tmp_path, signals=Trading(send=True, terminal="two")))
     post_of(outgoing).ahead = {"one": -9_000, "two": 0}
