@@ -15,7 +15,7 @@ from cep.archive import Archive, Odd
 from cep.backtest.dealt import reads_deals
 from cep.backtest.errors import BacktestError
 from cep.backtest.options import Options, checked
-from cep.backtest.points import Point, known_points, told_points, too_coarse
+from cep.backtest.points import GIVEN, Point, known_points, told_points, too_coarse
 from cep.backtest.selection import Selection, check_symbols, select
 from cep.backtest.simulate import prices_of, tick_selection
 from cep.market import DEAL_STREAM, NONE, RECORDED, SIMULATED, check_market
@@ -71,8 +71,12 @@ class Asked:
         return SIMULATED if can_be_simulated and asked == SIMULATED else recorded
 
     def doubted(self) -> Iterator[str]:
-        """The points of symbols that may be traded which are too coarse for their prices."""
-        told = _traded(self.plan, self.selection) & self.points.keys()
+        """The points of symbols that may be traded which are too coarse for their prices.
+
+        Those that this run was given: a look at prices is one more read of a file.
+        """
+        given = {name for name, one in self.points.items() if _is_given(one)}
+        told = _traded(self.plan, self.selection) & given
         if self.fills and self.plan.signals and told:
             available = tick_selection(self.archive, self.selection, told).by_symbol()
             for name, one in sorted(available.items()):
@@ -148,6 +152,11 @@ def _need_points(
     if untold := _traded(plan, selection) - points.keys():
         available = tick_selection(stored, selection, untold).by_symbol()
         known_points(points, {name: prices_of(one) for name, one in available.items()})
+
+
+def _is_given(point: Point | float) -> bool:
+    """Whether a run was told it: by --point, or the file of its account."""
+    return not isinstance(point, Point) or point.why == GIVEN
 
 
 def _title(plan: Plan, file: str) -> str:

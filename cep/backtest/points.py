@@ -19,6 +19,8 @@ from cep.backtest.errors import BacktestError
 
 DIGITS_MAX = 8
 SAMPLE_ROWS = 50_000
+GIVEN = "given"
+"""Why a point is known that the run itself was told."""
 CHECKED_ROWS = 2_000
 COARSE = 9.5
 """A tenth, whatever doubles lose of it."""
@@ -67,10 +69,10 @@ class Evidence:
 def told_points(told: Known, given: Mapping[str, float]) -> dict[str, Point]:
     """The sizes of points that an account's file or an archive tells, those `given` before them."""
     filed = {} if told.account is None else told.account.points
-    found = {name: Point(size, "given") for name, size in filed.items()}
+    found = {name: Point(size, GIVEN) for name, size in filed.items()}
     for name, size in told.points.items():
         found[name] = Point(size, f"the archive has it from {told.tellers[name]}")
-    return found | {name: Point(size, "given") for name, size in given.items()}
+    return found | {name: Point(size, GIVEN) for name, size in given.items()}
 
 
 def known_points(
@@ -129,7 +131,7 @@ def too_coarse(
 
 
 def _as_point(told: float | Point) -> Point:
-    return told if isinstance(told, Point) else Point(told, "given")
+    return told if isinstance(told, Point) else Point(told, GIVEN)
 
 
 def _option(symbol: str, size: str) -> str:
