@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
+from threading import Event
 
 from cep.live.config import Config, ConfigError
 from mt5bridge.credential import others_can_write
@@ -12,6 +14,8 @@ from mt5bridge.spool.disk import lock, make_directories
 
 STATE_LOCK = "daemon.lock"
 """Not LOCK, that of the spool: both folders may be one."""
+TRIES, BETWEEN_S = 5, 0.02
+"""To take it: asking takes microseconds."""
 
 
 def inbox_folder(config: Config) -> Path:
@@ -30,8 +34,15 @@ def check_access(config: Config) -> None:
 
 
 def hold(folder: Path) -> int:
-    """Take the folder for this daemon alone: the file to close in the end. SpoolLockedError."""
+    """Take the folder for this daemon alone: the file to close in the end. SpoolLockedError.
+
+    It is tried for a moment, as who asks whether a daemon runs holds the lock meanwhile.
+    """
     make_directories(folder, mode=0o700)
+    for _ in range(TRIES - 1):
+        with suppress(SpoolLockedError):
+            return lock(folder / STATE_LOCK)
+        Event().wait(BETWEEN_S)
     return lock(folder / STATE_LOCK)
 
 
