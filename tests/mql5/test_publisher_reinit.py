@@ -93,8 +93,7 @@ def test_the_example_answers_each_signal_and_tells_each_deal_once(tmp_path: Path
                 begin_again(terminal, "SignalPrinter", change)
                 terminal.act("broker='trade buy EURUSD 0.1'")
                 _answered(daemon, identity, _signal(number, symbol))
-            wait_until(lambda: len(_printed(terminal, "deal ")) == 3)
-            assert len(_printed(terminal, "signal ")) == 4
+            wait_until(lambda: _counts(terminal) == (3, 4))  # what is printed is heard later
     assert {outcome.result.status for outcome in daemon.outcomes} == {SignalStatus.DRY_RUN}
     assert [outcome.result.id for outcome in daemon.outcomes] == [1, 2, 3, 4]
 
@@ -123,6 +122,11 @@ def _printed(terminal: EmulatedTerminal, word: str) -> list[str]:
     """What the example has printed that begins with a word."""
     lines = [line.split("\t") for line in terminal.journal]
     return [text for *_, program, text in lines if program and text.startswith(word)]
+
+
+def _counts(terminal: EmulatedTerminal) -> tuple[int, int]:
+    """How many deals and signals the example has printed."""
+    return len(_printed(terminal, "deal ")), len(_printed(terminal, "signal "))
 
 
 def _answered(daemon: Daemon, identity: str, signal: Signal) -> None:
