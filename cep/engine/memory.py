@@ -94,7 +94,7 @@ def new_state(layout: Layout, tables: Tables, widths: tuple[int, int], needs: Ne
         gf=floats(1, layout.floats["global"]),
         wi=np.zeros(FIRST_ARENA, np.int64),
         wf=np.zeros(FIRST_ARENA, np.float64),
-        ht=ints(4 * FIRST_GROUPS, 3),
+        ht=ints(2 * FIRST_GROUPS, 3),
         qe=ints(FIRST_ENTRIES, ENTRY_BITS + tables.words),
         qb=ints(FIRST_ENTRIES, 2),
         bt=tables.flat,
@@ -185,25 +185,24 @@ def make_room(state: State, needs: Needs) -> State:
 
 def _rehashed(state: State) -> State:
     found = state.ht[state.ht[:, 2] != 0]
-    return state._replace(ht=hashed(found, 4 * len(state.ai)))
+    return state._replace(ht=hashed(found, 2 * len(state.ai)))
 
 
 def hashed(groups: Ints, size: int) -> Ints:
     """A hash table of `size` buckets, a power of two, with these groups: kind, value, row plus one.
 
-    All groups without a bucket try their next one at once; rivals for a free one wait for a turn.
+    In the order of their first buckets each takes that, or the one behind the group before it, so
+    that none is free in between; those that come behind the last take the first free ones.
     """
     first_bucket: Callable[[Ints, Ints, int], Ints] = plain(cast(Any, bucket_of))
-    taken = np.full(size, -1)
-    left, buckets = np.arange(len(groups)), first_bucket(groups[:, 0], groups[:, 1], size)
-    while len(left):
-        free = taken[buckets] < 0
-        taken[buckets[free]] = left[free]
-        beaten = taken[buckets] != left
-        left, buckets = left[beaten], (buckets[beaten] + 1) & (size - 1)
+    buckets, steps = first_bucket(groups[:, 0], groups[:, 1], size), np.arange(len(groups))
+    order = np.argsort(buckets, kind="stable")
+    places = np.maximum.accumulate(buckets[order] - steps) + steps
+    inside = int(np.searchsorted(places, size))
     table: Ints = np.zeros((size, 3), np.int64)
-    used = taken >= 0
-    table[used] = groups[taken[used]]
+    table[places[:inside]] = groups[order[:inside]]
+    if beyond := len(groups) - inside:
+        table[np.flatnonzero(table[:, 2] == 0)[:beyond]] = groups[order[inside:]]
     return table
 
 
