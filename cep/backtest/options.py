@@ -95,11 +95,9 @@ def checked(options: Options) -> dict[str, Any]:
 def whole(name: str, value: object, least: int, most: int | None = None) -> int:
     """A whole number of a range. BacktestError."""
     try:
-        number = operator.index(value)  # type: ignore[arg-type]
+        number = operator.index(None if isinstance(value, bool) else value)  # type: ignore[arg-type]
     except TypeError:
         raise _wrong(name, value, "no whole number", f"give one from {least:,} on") from None
-    if isinstance(value, bool):
-        raise _wrong(name, value, "no whole number", f"give one from {least:,} on")
     if number < least or (most is not None and number > most):
         to = "on" if most is None else f"to {most:,}"
         raise _wrong(name, value, "out of its range", f"give one from {least:,} {to}")

@@ -204,8 +204,7 @@ class Run:
         rows, is_assigned = intake.assigned(given, self.key_rows, clocks)
         if not is_assigned:
             return self.feed(rows)
-        self.next_order = int(rows.ints[-1, OUT_ORDER]) + 1
-        return self._made(self._feed_assigned(rows))
+        return self._feed_ready(rows)
 
     def push_row(self, stream: str, time_msc: int, row: Mapping[str, Any]) -> Rows:
         """Feed one row given as a dictionary."""
@@ -277,8 +276,7 @@ class Run:
         self.key_rows.follow(other.key_rows)
         if self.has_clocks:
             self.clocks.follow(other.clocks)
-        self.next_order = int(rows.ints[-1, OUT_ORDER]) + 1
-        return self._made(self._feed_assigned(rows))
+        return self._feed_ready(rows)
 
     def feed_until_signal(self, rows: InputRows, start: int) -> tuple[int, Rows]:
         """Feed encoded rows, as `feed` takes them, from one on, at most up to the first that leads
@@ -443,6 +441,11 @@ class Run:
             self.tell(found, order)
         last.clear()
 
+    def _feed_ready(self, rows: InputRows) -> Rows:
+        """Feed rows, at least one, that have their key rows and clocks."""
+        self.next_order = int(rows.ints[-1, OUT_ORDER]) + 1
+        return self._made(self._feed_assigned(rows))
+
     def _feed_assigned(self, rows: InputRows) -> list[OutputRows]:
         taken: list[OutputRows] = []
         if self._opens_keys:
@@ -471,10 +474,9 @@ class Run:
 
     def feed_assigned(self, rows: InputRows) -> Rows:
         """Feed rows, at least one, whose key rows (`key_row`) are in place already."""
-        self.next_order = int(rows.ints[-1, OUT_ORDER]) + 1
         if self.has_clocks:
             self.clocks.mark(rows.ints)
-        return self._made(self._feed_assigned(rows))
+        return self._feed_ready(rows)
 
     def _assign_keys(self, ints: Ints) -> None:
         """Replace the key codes of encoded rows by key rows, opening rows for new keys in order."""

@@ -52,8 +52,7 @@ class Operations:
         try:
             yield
         finally:
-            if self._alerts is not None:
-                self._alerts.close()
+            self._end_alerts()
 
     def begin(self, stack: ExitStack, server: Server, rules: RuleFiles, outgoing: Outgoing) -> None:
         """Terminals are served from now on."""
@@ -106,6 +105,10 @@ class Operations:
         stack.callback(endpoint.close)
         logger.info("/metrics and /health at http://{}:{}", *endpoint.server_address[:2])
 
+    def _end_alerts(self) -> None:
+        if self._alerts is not None:
+            self._alerts.close()
+
     def _reload(self) -> None:
         logger.info("asked to reload")
         self._rules.reload()
@@ -130,8 +133,7 @@ class Operations:
         config = taken_over(self.config, new)
         if any(name.startswith("[alerts]") for name in names):
             alerts = begin_alerts(config.alerts, self._sink)  # ConfigError: nothing has changed
-            if self._alerts is not None:
-                self._alerts.close()
+            self._end_alerts()
             self._alerts = alerts
         if self._log is not None and any(name.startswith(("log_level", "[log]")) for name in names):
             self._log.begin(config)

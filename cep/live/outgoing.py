@@ -196,9 +196,7 @@ class Outgoing:
         late, before one has told its time.
         """
         for found in (self.server.traders(symbol, terminal), self.server.terminals.sessions):
-            differences = map(self.server.clock_difference_ms, found)
-            known = [difference for difference in differences if difference is not None]
-            if known:
+            if known := self._clocks_ahead_ms(found):
                 return now_msc + min(known)
         return 0
 
@@ -206,8 +204,13 @@ class Outgoing:
         """What time it is by the clock that is ahead of all others: the tick that a signal has its
         time from may have come from another terminal than trades. 0 before one has told its time.
         """
-        known = map(self.server.clock_difference_ms, self.server.terminals.sessions)
-        return max((now_msc + one for one in known if one is not None), default=0)
+        known = self._clocks_ahead_ms(self.server.terminals.sessions)
+        return now_msc + max(known) if known else 0
+
+    def _clocks_ahead_ms(self, terminals: Iterable[str]) -> list[int]:
+        """How far the clocks of these are ahead of ours, of those that have told their time."""
+        differences = map(self.server.clock_difference_ms, terminals)
+        return [difference for difference in differences if difference is not None]
 
     def _trade_on(self, paper: Paper, signal: Signal) -> None:
         """A signal for the paper account, by the market's time; its broker says what is too late.
