@@ -52,7 +52,7 @@ class Reload:
 
     def refuse(self, problem: BaseException) -> None:
         """Rules that were ready do not run after all."""
-        self._wrong = _shown(problem)
+        self._wrong = shown_problem(problem)
 
     def ask(self) -> None:
         """Look at the file now, whether it is watched or not."""
@@ -112,7 +112,7 @@ class Reload:
         return ready
 
 
-def _shown(problem: BaseException) -> str:
+def shown_problem(problem: BaseException) -> str:
     """What is wrong; errors in rules show the place and the remedy."""
     render = getattr(problem, "render", None)
     return str(render()) if callable(render) else f"{type(problem).__name__}: {problem}"

@@ -22,6 +22,7 @@ from cep.live.config import MAIN, Config
 from cep.live.intake import Intake, Shown
 from cep.live.numbering import Numbering
 from cep.live.outgoing import Outgoing
+from cep.live.reload import shown_problem
 from cep.live.rules import LiveRules
 from cep.live.stopped import keep_proven, mark, mark_of, unmark
 from mt5bridge.clock import Now
@@ -83,7 +84,7 @@ class RuleFiles:
         except (ValueError, OSError) as problem:
             if name == MAIN:
                 raise
-            why = _shown(problem)
+            why = shown_problem(problem)
             logger.error("rules {}: not read, so they do not run:\n{}", name, why)
             return _File(config, None, why)
 
@@ -166,7 +167,7 @@ class RuleFiles:
 
     def _failed(self, name: str, problem: BaseException) -> None:
         logger.opt(exception=problem).error("rules {}: they raise, so they stop", name)
-        self._files[name].why = _shown(problem)
+        self._files[name].why = shown_problem(problem)
         self._tell_stopped(name, self._files[name].why)
 
     def _tell_stopped(self, name: str, why: str) -> None:
@@ -197,7 +198,7 @@ class RuleFiles:
         try:
             config = self.reread()
         except (ValueError, OSError) as problem:
-            return _shown(problem)
+            return shown_problem(problem)
         if name != MAIN and name not in config.rule_files:
             return f"there is no [rules.{name}] in the settings"
         known, own = self._files.get(name), config if name == MAIN else config.of(name)
@@ -417,9 +418,3 @@ class RuleFiles:
 def _same(rules: LiveRules) -> LiveRules:
     """Rules that were read before."""
     return rules
-
-
-def _shown(problem: BaseException) -> str:
-    """What is wrong; errors in rules show the place and the remedy."""
-    render = getattr(problem, "render", None)
-    return str(render()) if callable(render) else f"{type(problem).__name__}: {problem}"
